@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "datapath/port/port.h"
+
+#include <net/if.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "datapath/base/errno_status.h"
+#include "datapath/base/log.h"
+
+namespace afxdp {
+namespace {
+
+// Whether a lesser mode can work where one has failed with `status`.  Not when the cause lies with
+// the process, the pool or another user of the device.
+bool AnotherModeMayHelp(const absl::Status& status) {
+  switch (ErrnoOf(status)) {
+    case EPERM:
+    case EACCES:
+    case EEXIST:
+    case EBUSY:
+    case ENODEV:
+    case ENOMEM:
+    case ENOBUFS:
+    case EMFILE:
+    case ENFILE:
+      return false;
+    default:
+      return true;
+  }
+}
+
+absl::Status AllModesRefused(const std::vector<ModeRefusal>& refusals) {
+  const std::string text =
+      absl::StrJoin(refusals, "; ", [](std::string* out, const ModeRefusal& refusal) {
+        absl::StrAppend(out, "xdp-mode ", XdpModeName(refusal.mode), ": ", refusal.why.message());
+      });
+  return ErrorWithErrno(ErrnoOf(refusals.back().why), text);
+}
+
+// What the kernel counted on two sockets of one device queue.
+KernelStatistics Sum(const KernelStatistics& a, const KernelStatistics& b) {
+  return {.rx_dropped = a.rx_dropped + b.rx_dropped,
+          .rx_invalid_descs = a.rx_invalid_descs + b.rx_invalid_descs,
+          .tx_invalid_descs = a.tx_invalid_descs + b.tx_invalid_descs,
+          .rx_ring_full = a.rx_ring_full + b.rx_ring_full,
+          .rx_fill_ring_empty_descs = a.rx_fill_ring_empty_descs + b.rx_fill_ring_empty_descs,
+          .tx_ring_empty_descs = a.tx_ring_empty_descs + b.tx_ring_empty_descs};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Port>> Port::Open(const PortServices& services,
+                                                 const std::string& name,
+                                                 const PortOptions& options,
+                                                 PortCallbacks callbacks) {
+  absl::StatusOr<Device> device = FindDevice(name);
+  if (!device.ok()) return device.status();
+  AFXDP_RETURN_IF_ERROR(CheckDevice(*device));
+  AFXDP_RETURN_IF_ERROR(CheckQueues(options, *device));
+  absl::StatusOr<RedirectProgram> program = RedirectProgram::Load();
+  if (!program.ok()) return program.status();
+
+  std::unique_ptr<Port> port(
+      new Port(services, *device, *std::move(program), std::move(callbacks)));
+  {
+    absl::MutexLock lock(&port->mutex_);
+    AFXDP_RETURN_IF_ERROR(
+        services.admission->Check(port->FramesNeeded(options), /*returned=*/0));
+    AFXDP_RETURN_IF_ERROR(port->Configure(options));
+    port->wanted_ = options;
+  }
+  services.watcher->Subscribe(port.get());
+  // What changed before we were listening.
+  port->OnLinksUnknown();
+  return port;
+}
+
+Port::Port(const PortServices& services, const Device& device, RedirectProgram program,
+           PortCallbacks callbacks)
+    : services_(services),
+      name_(device.name),
+      ifindex_(device.ifindex),
+      callbacks_(std::move(callbacks)),
+      link_up_(device.link_up()),
+      device_(device),
+      program_(std::move(program)) {}
+
+Port::~Port() {
+  services_.watcher->Unsubscribe(this);
+  absl::MutexLock lock(&mutex_);
+  // The program first: no packet may look for a socket that is being closed.
+  attachment_.reset();
+  for (std::unique_ptr<Queue>& queue : queues_) CloseQueue(std::move(queue));
+}
+
+absl::StatusOr<bool> Port::Prepare(const PortOptions& options) {
+  absl::MutexLock lock(&mutex_);
+  if (removed_ || if_nametoindex(name_.c_str()) != static_cast<unsigned int>(ifindex_)) {
+    return ErrorWithErrno(ENODEV, absl::StrCat(name_, " is not the device any more that it was"));
+  }
+  if (options == options_) {
+    wanted_ = options;
+    return queues_.size() != options_.n_rxq || (HasAbandonedQueue() && link_up_.load());
+  }
+  absl::StatusOr<Device> device = FindDevice(ifindex_);
+  if (!device.ok()) return device.status();
+  AFXDP_RETURN_IF_ERROR(CheckDevice(*device));
+  AFXDP_RETURN_IF_ERROR(CheckQueues(options, *device));
+  AFXDP_RETURN_IF_ERROR(
+      services_.admission->Check(FramesNeeded(options), FramesNeeded(options_)));
+  wanted_ = options;
+  return true;
+}
+
+absl::Status Port::Apply() {
+  absl::MutexLock lock(&mutex_);
+  return Configure(wanted_);
+}
+
+absl::Status Port::Configure(const PortOptions& options) {
+  // A port that runs keeps its mode unless another is asked for: to try a better one would cost the
+  // queues that work.
+  const bool keep_mode = mode_ && options.mode == options_.mode;
+  const std::vector<XdpMode> modes =
+      keep_mode ? std::vector<XdpMode>{*mode_} : options.Modes();
+  std::vector<ModeRefusal> refusals;
+  for (const XdpMode mode : modes) {
+    absl::Status status = TryMode(mode, options);
+    if (status.ok()) {
+      mode_ = mode;
+      options_ = options;
+      if (!keep_mode) refusals_ = std::move(refusals);
+      return status;
+    }
+    if (!AnotherModeMayHelp(status)) return status;
+    refusals.push_back({mode, std::move(status)});
+  }
+  return AllModesRefused(refusals);
+}
+
+absl::Status Port::TryMode(XdpMode mode, const PortOptions& options) {
+  AFXDP_RETURN_IF_ERROR(AttachFor(mode));
+  return SetQueues(mode, options);
+}
+
+absl::Status Port::AttachFor(XdpMode mode) {
+  if (attachment_ && attachment_->hook() == HookOf(mode) && attachment_->attached()) {
+    return absl::OkStatus();
+  }
+  attachment_.reset();
+  absl::StatusOr<Attachment> attachment =
+      Attachment::Attach(ifindex_, program_.fd(), HookOf(mode));
+  if (!attachment.ok()) return attachment.status();
+  attachment_ = *std::move(attachment);
+  return absl::OkStatus();
+}
+
+absl::Status Port::SetQueues(XdpMode mode, const PortOptions& options) {
+  // 1. What is wanted, in the order of the port's RX queues.
+  std::vector<QueueConfig> wanted;
+  for (uint32_t i = 0; i < options.n_rxq; ++i) {
+    wanted.push_back({.where = {.ifindex = ifindex_, .queue = options.start_queue + i},
+                      .rings = options.Rings(device_),
+                      .copying = CopyingOf(mode),
+                      .need_wakeup = options.need_wakeup});
+  }
+  // 2. Keep what is so already, close the rest.
+  std::vector<std::unique_ptr<Queue>> kept(wanted.size());
+  for (std::unique_ptr<Queue>& queue : queues_) {
+    const auto place = absl::c_find(wanted, queue->config());
+    if (place != wanted.end() && !queue->abandoned()) {
+      kept[static_cast<size_t>(place - wanted.begin())] = std::move(queue);
+    } else {
+      CloseQueue(std::move(queue));
+    }
+  }
+  queues_.clear();
+  // 3. Open what is missing.
+  absl::Status status;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (kept[i] == nullptr && status.ok()) {
+      absl::StatusOr<std::unique_ptr<Queue>> opened = OpenQueue(wanted[i]);
+      if (opened.ok()) {
+        kept[i] = *std::move(opened);
+      } else {
+        status = opened.status();
+      }
+    }
+    if (kept[i] != nullptr) queues_.push_back(std::move(kept[i]));
+  }
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<Queue>> Port::OpenQueue(const QueueConfig& config) {
+  absl::StatusOr<std::unique_ptr<Queue>> queue =
+      Queue::Open(services_.umem, services_.admission, services_.quarantine, config, &link_up_,
+                  history_[config.where.queue].counters);
+  if (!queue.ok()) return queue.status();
+  if (absl::Status status = program_.Connect(config.where.queue, (*queue)->fd()); !status.ok()) {
+    return status;
+  }
+  return queue;
+}
+
+void Port::CloseQueue(std::unique_ptr<Queue> queue) {
+  const uint32_t number = queue->config().where.queue;
+  // The map entry before the socket, so that no packet finds a dying one.
+  if (absl::Status status = program_.Disconnect(number); !status.ok()) {
+    Log(LogLevel::kDebug, absl::StrCat(name_, ": ", status.message()));
+  }
+  if (const absl::StatusOr<KernelStatistics> last = queue->Statistics(); last.ok()) {
+    history_[number].kernel = Sum(history_[number].kernel, *last);
+  }
+}
+
+uint32_t Port::FramesNeeded(const PortOptions& options) const {
+  const QueueConfig config = {.where = {}, .rings = options.Rings(device_)};
+  return options.n_rxq * config.FramesNeeded();
+}
+
+bool Port::HasAbandonedQueue() const {
+  return absl::c_any_of(queues_, [](const auto& queue) { return queue->abandoned(); });
+}
+
+void Port::Poll() const {
+  absl::MutexLock lock(&mutex_);
+  for (const std::unique_ptr<Queue>& queue : queues_) queue->Poll();
+}
+
+PortReport Port::Report() const {
+  absl::MutexLock lock(&mutex_);
+  PortReport report;
+  report.device = device_;
+  report.link_up = link_up_.load();
+  report.displaced = displaced_;
+  report.mode = mode_.value_or(XdpMode::kGeneric);
+  report.refusals = refusals_;
+  report.program = DescribeProgramOf(program_.fd());
+  report.options = options_;
+  report.rings = options_.Rings(device_);
+  for (const std::unique_ptr<Queue>& queue : queues_) {
+    const uint32_t number = queue->config().where.queue;
+    const auto past = history_.find(number);
+    KernelStatistics kernel = past == history_.end() ? KernelStatistics() : past->second.kernel;
+    if (const absl::StatusOr<KernelStatistics> now = queue->Statistics(); now.ok()) {
+      kernel = Sum(kernel, *now);
+    }
+    report.queues.push_back(
+        {number, queue->id(), NameCounters(queue->counters(), kernel)});
+  }
+  return report;
+}
+
+}  // namespace afxdp

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "datapath/xsk/queue.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "datapath/base/errno_status.h"
+
+namespace afxdp {
+namespace {
+
+// How long to wait for a device queue that another socket still holds.  Normally it takes 16 to
+// 70 ms after the other's close(); a queue that is held on purpose never becomes free.
+constexpr absl::Duration kBusyPatience = absl::Seconds(2);
+constexpr absl::Duration kBusyRetry = absl::Milliseconds(5);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Queue>> Queue::Open(Umem* umem, Admission* admission,
+                                                   Quarantine* quarantine,
+                                                   const QueueConfig& config,
+                                                   const std::atomic<bool>* link_up,
+                                                   std::shared_ptr<QueueCounters> counters) {
+  absl::StatusOr<FramePromise> promise = admission->Promise(config.FramesNeeded());
+  if (!promise.ok()) return promise.status();
+  const absl::Time deadline = absl::Now() + kBusyPatience;
+  quarantine->WaitUntilFree(config.where, deadline);
+  for (;;) {
+    absl::StatusOr<XskSocket> socket = XskSocket::Create(umem->region(), config.rings);
+    if (!socket.ok()) return socket.status();
+    absl::StatusOr<QueueId> id = quarantine->AllocateId();
+    if (!id.ok()) return id.status();
+    std::unique_ptr<Queue> queue(new Queue(umem, quarantine, config, *id, *std::move(promise),
+                                           *std::move(socket), link_up, counters));
+    // Fill before binding: from then on packets may come.
+    if (!queue->receiver_->Refill()) {
+      return ErrorWithErrno(ENOMEM, "the pool has no frames left to receive into");
+    }
+    const absl::Status bound =
+        queue->socket_->Bind(config.where, config.copying, config.need_wakeup);
+    if (bound.ok()) return queue;
+    if (ErrnoOf(bound) != EBUSY || absl::Now() >= deadline) return bound;
+    // A failed bind spoils the socket, so each attempt takes a fresh one.
+    promise = std::move(queue->promise_);
+    queue.reset();
+    absl::SleepFor(kBusyRetry);
+  }
+}
+
+Queue::Queue(Umem* umem, Quarantine* quarantine, const QueueConfig& config, QueueId id,
+             FramePromise promise, XskSocket socket, const std::atomic<bool>* link_up,
+             std::shared_ptr<QueueCounters> counters)
+    : quarantine_(quarantine),
+      config_(config),
+      id_(id),
+      promise_(std::move(promise)),
+      socket_(std::move(socket)),
+      counters_(std::move(counters)) {
+  receiver_.emplace(umem, &*socket_, id, &counters_->receive);
+  transmitter_.emplace(
+      umem, &*socket_,
+      Transmitter::Options{.queue = id,
+                           .zero_copy = config.copying == XskSocket::Copying::kZeroCopy,
+                           .need_wakeup = config.need_wakeup},
+      link_up, &counters_->transmit);
+}
+
+Queue::~Queue() {
+  receiver_.reset();
+  transmitter_.reset();
+  quarantine_->Add(*std::move(socket_), config_.where, id_, std::move(promise_));
+}
+
+}  // namespace afxdp
