@@ -47,8 +47,8 @@ int ErrnoForCode(absl::StatusCode code) {
 
 std::string DescribeErrno(int error) {
   const char* name = strerrorname_np(error);
-  return absl::StrCat(strerrordesc_np(error) ? strerrordesc_np(error) : "Unknown error",
-                      " (errno ", error, name ? ", " : "", name ? name : "", ")");
+  return absl::StrCat(strerrordesc_np(error) ? strerrordesc_np(error) : "Unknown error", " (errno ",
+                      error, name ? ", " : "", name ? name : "", ")");
 }
 
 absl::Status ErrnoError(int error, absl::string_view operation) {
@@ -62,9 +62,8 @@ absl::Status ErrorWithErrno(int error, absl::string_view message) {
 absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   if (status.ok()) return status;
   absl::Status annotated(status.code(), absl::StrCat(context, ": ", status.message()));
-  status.ForEachPayload([&](absl::string_view key, const absl::Cord& value) {
-    annotated.SetPayload(key, value);
-  });
+  status.ForEachPayload(
+      [&](absl::string_view key, const absl::Cord& value) { annotated.SetPayload(key, value); });
   return annotated;
 }
 

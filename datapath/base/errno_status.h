@@ -33,8 +33,8 @@ std::string DescribeErrno(int error);
 }  // namespace afxdp
 
 // Returns from the calling function when `expression` is not OK.
-#define AFXDP_RETURN_IF_ERROR(expression)                          \
-  do {                                                             \
+#define AFXDP_RETURN_IF_ERROR(expression)                                                  \
+  do {                                                                                     \
     if (absl::Status afxdp_status = (expression); !afxdp_status.ok()) return afxdp_status; \
   } while (false)
 

@@ -73,7 +73,9 @@ NetlinkAttributes::NetlinkAttributes(const nlmsghdr* message, size_t fixed_heade
   mnl_attr_parse(message, static_cast<unsigned int>(fixed_header_size), Store, this);
 }
 
-NetlinkAttributes::NetlinkAttributes(const nlattr* nest) { mnl_attr_parse_nested(nest, Store, this); }
+NetlinkAttributes::NetlinkAttributes(const nlattr* nest) {
+  mnl_attr_parse_nested(nest, Store, this);
+}
 
 int NetlinkAttributes::Store(const nlattr* attribute, void* self) {
   auto& table = static_cast<NetlinkAttributes*>(self)->table_;

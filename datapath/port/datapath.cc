@@ -28,16 +28,15 @@ std::string ThreadName(pid_t thread) {
 
 absl::StatusOr<RegionOptions> ParseRegionOptions(const char* frames, const char* hugepages) {
   RegionOptions options;
-  if (frames != nullptr &&
-      (!absl::SimpleAtoi(frames, &options.frames) || options.frames < kMinFrames ||
-       options.frames > kMaxFrames)) {
-    return ErrorWithErrno(EINVAL,
-                          absl::StrCat("afxdp-umem-frames=", frames, " is not a number from ",
-                                       kMinFrames, " to ", kMaxFrames));
+  if (frames != nullptr && (!absl::SimpleAtoi(frames, &options.frames) ||
+                            options.frames < kMinFrames || options.frames > kMaxFrames)) {
+    return ErrorWithErrno(
+        EINVAL, absl::StrCat("afxdp-umem-frames=", frames, " is not a number from ", kMinFrames,
+                             " to ", kMaxFrames));
   }
   if (hugepages != nullptr && !absl::SimpleAtob(hugepages, &options.hugepages)) {
-    return ErrorWithErrno(
-        EINVAL, absl::StrCat("afxdp-hugepages=", hugepages, " is not true or false"));
+    return ErrorWithErrno(EINVAL,
+                          absl::StrCat("afxdp-hugepages=", hugepages, " is not true or false"));
   }
   return options;
 }
@@ -93,10 +92,10 @@ std::string Datapath::DescribePool() {
   FramePool& pool = umem_->pool();
   FrameLedger::Census census = umem_->ledger().Count();
   uint64_t sum = pool.DepotSize();
-  std::string text = absl::StrCat(
-      "frames: ", umem_->region().frames(),
-      "\npage size: ", umem_->region().hugepages() ? "2 MiB huge pages" : "4 KiB",
-      "\npool: ", sum, "\n");
+  std::string text =
+      absl::StrCat("frames: ", umem_->region().frames(),
+                   "\npage size: ", umem_->region().hugepages() ? "2 MiB huge pages" : "4 KiB",
+                   "\npool: ", sum, "\n");
   for (const FramePool::CacheUse& cache : pool.Caches()) {
     absl::StrAppend(&text, "cache ", ThreadName(cache.thread), ": ", cache.frames, "\n");
     sum += cache.frames;
@@ -115,8 +114,8 @@ std::string Datapath::DescribePool() {
   }
   uint64_t quarantined = 0;
   for (const auto& [id, frames] : census.queues) quarantined += frames.receive + frames.transmit;
-  absl::StrAppend(&text, "quarantined: ", quarantined, "\nreserved: ", admission_.promised(), " of ",
-                  admission_.limit(), "\nmisgiven: ", pool.misgiven(),
+  absl::StrAppend(&text, "quarantined: ", quarantined, "\nreserved: ", admission_.promised(),
+                  " of ", admission_.limit(), "\nmisgiven: ", pool.misgiven(),
                   "\nsum: ", sum + quarantined, "\n");
   return text;
 }

@@ -57,7 +57,8 @@ class Datapath {
 
   // Where every frame is: a line per owner, and their sum.
   std::string DescribePool();
-  // All there is to tell about one port, or all of them (`name` empty).  Nothing when there is none.
+  // All there is to tell about one port, or all of them (`name` empty).  Nothing when there is
+  // none.
   std::optional<std::string> DescribePorts(absl::string_view name) const;
 
  private:

@@ -27,8 +27,7 @@ absl::Status ParseCount(absl::string_view option, const char* text, uint32_t lea
   return absl::OkStatus();
 }
 
-absl::Status ParseRing(absl::string_view option, const char* text,
-                       std::optional<uint32_t>* value) {
+absl::Status ParseRing(absl::string_view option, const char* text, std::optional<uint32_t>* value) {
   if (text == nullptr) return absl::OkStatus();
   uint32_t parsed = 0;
   if (!absl::SimpleAtoi(text, &parsed) || parsed < kMinRing || parsed > kMaxRing ||
@@ -89,8 +88,8 @@ absl::StatusOr<PortOptions> ParsePortOptions(const PortOptionsText& text) {
   PortOptions options;
   AFXDP_RETURN_IF_ERROR(ParseMode(text.xdp_mode, &options.mode));
   AFXDP_RETURN_IF_ERROR(ParseCount("n_rxq", text.n_rxq, 1, AFXDP_MAX_QUEUES, &options.n_rxq));
-  AFXDP_RETURN_IF_ERROR(ParseCount("start-queue", text.start_queue, 0, AFXDP_MAX_QUEUES - 1,
-                                   &options.start_queue));
+  AFXDP_RETURN_IF_ERROR(
+      ParseCount("start-queue", text.start_queue, 0, AFXDP_MAX_QUEUES - 1, &options.start_queue));
   AFXDP_RETURN_IF_ERROR(ParseRing("n_rxq_desc", text.n_rxq_desc, &options.n_rxq_desc));
   AFXDP_RETURN_IF_ERROR(ParseRing("n_txq_desc", text.n_txq_desc, &options.n_txq_desc));
   if (text.use_need_wakeup != nullptr &&
@@ -108,10 +107,9 @@ absl::Status CheckQueues(const PortOptions& options, const Device& device) {
   }
   if (end <= device.rx_queues) return absl::OkStatus();
   return ErrorWithErrno(
-      EINVAL,
-      absl::StrCat("Too big 'n_rxq': ", options.n_rxq, " from start-queue ", options.start_queue,
-                   " on needs ", end, " RX queues and the device has ", device.rx_queues,
-                   " (ethtool -L ", device.name, " may change that)"));
+      EINVAL, absl::StrCat("Too big 'n_rxq': ", options.n_rxq, " from start-queue ",
+                           options.start_queue, " on needs ", end, " RX queues and the device has ",
+                           device.rx_queues, " (ethtool -L ", device.name, " may change that)"));
 }
 
 }  // namespace afxdp

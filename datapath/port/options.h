@@ -61,8 +61,8 @@ inline constexpr uint32_t kMinRing = 64;
 inline constexpr uint32_t kMaxRing = 4096;
 
 // Default rings.  A NIC bursts, and in zero-copy mode its TX ring holds what the wire has not taken
-// yet.  A veth or tap fills its ring from one CPU's softirq, and what is sent is back after the kick;
-// a hundred of these must fit into the default pool (docs/decisions/0004).
+// yet.  A veth or tap fills its ring from one CPU's softirq, and what is sent is back after the
+// kick; a hundred of these must fit into the default pool (docs/decisions/0004).
 inline constexpr uint32_t kNicRxRing = 2048;
 inline constexpr uint32_t kNicTxRing = 2048;
 inline constexpr uint32_t kVirtualRxRing = 512;

@@ -69,8 +69,7 @@ absl::StatusOr<std::unique_ptr<Port>> Port::Open(const PortServices& services,
       new Port(services, *device, *std::move(program), std::move(callbacks)));
   {
     absl::MutexLock lock(&port->mutex_);
-    AFXDP_RETURN_IF_ERROR(
-        services.admission->Check(port->FramesNeeded(options), /*returned=*/0));
+    AFXDP_RETURN_IF_ERROR(services.admission->Check(port->FramesNeeded(options), /*returned=*/0));
     AFXDP_RETURN_IF_ERROR(port->Configure(options));
     port->wanted_ = options;
   }
@@ -111,8 +110,7 @@ absl::StatusOr<bool> Port::Prepare(const PortOptions& options) {
   if (!device.ok()) return device.status();
   AFXDP_RETURN_IF_ERROR(CheckDevice(*device));
   AFXDP_RETURN_IF_ERROR(CheckQueues(options, *device));
-  AFXDP_RETURN_IF_ERROR(
-      services_.admission->Check(FramesNeeded(options), FramesNeeded(options_)));
+  AFXDP_RETURN_IF_ERROR(services_.admission->Check(FramesNeeded(options), FramesNeeded(options_)));
   wanted_ = options;
   return true;
 }
@@ -126,8 +124,7 @@ absl::Status Port::Configure(const PortOptions& options) {
   // A port that runs keeps its mode unless another is asked for: to try a better one would cost the
   // queues that work.
   const bool keep_mode = mode_ && options.mode == options_.mode;
-  const std::vector<XdpMode> modes =
-      keep_mode ? std::vector<XdpMode>{*mode_} : options.Modes();
+  const std::vector<XdpMode> modes = keep_mode ? std::vector<XdpMode>{*mode_} : options.Modes();
   std::vector<ModeRefusal> refusals;
   for (const XdpMode mode : modes) {
     absl::Status status = TryMode(mode, options);
@@ -153,8 +150,7 @@ absl::Status Port::AttachFor(XdpMode mode) {
     return absl::OkStatus();
   }
   attachment_.reset();
-  absl::StatusOr<Attachment> attachment =
-      Attachment::Attach(ifindex_, program_.fd(), HookOf(mode));
+  absl::StatusOr<Attachment> attachment = Attachment::Attach(ifindex_, program_.fd(), HookOf(mode));
   if (!attachment.ok()) return attachment.status();
   attachment_ = *std::move(attachment);
   return absl::OkStatus();
@@ -250,8 +246,7 @@ PortReport Port::Report() const {
     if (const absl::StatusOr<KernelStatistics> now = queue->Statistics(); now.ok()) {
       kernel = Sum(kernel, *now);
     }
-    report.queues.push_back(
-        {number, queue->id(), NameCounters(queue->counters(), kernel)});
+    report.queues.push_back({number, queue->id(), NameCounters(queue->counters(), kernel)});
   }
   return report;
 }

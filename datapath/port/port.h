@@ -54,8 +54,8 @@ struct PortCallbacks {
 
 class Port : private LinkListener {
  public:
-  // Takes device `name` of the calling thread's network namespace into use.  Whatever fails, nothing
-  // is left behind.
+  // Takes device `name` of the calling thread's network namespace into use.  Whatever fails,
+  // nothing is left behind.
   static absl::StatusOr<std::unique_ptr<Port>> Open(const PortServices& services,
                                                     const std::string& name,
                                                     const PortOptions& options,
@@ -72,8 +72,8 @@ class Port : private LinkListener {
   absl::StatusOr<bool> Prepare(const PortOptions& options);
 
   // Makes the port what the last successful Prepare() said: closes, opens and re-attaches only what
-  // differs, and replaces queues that the kernel has abandoned.  No thread may be in a queue of this
-  // port.  After an error the port may have lost queues; the next Apply() goes on from there.
+  // differs, and replaces queues that the kernel has abandoned.  No thread may be in a queue of
+  // this port.  After an error the port may have lost queues; the next Apply() goes on from there.
   absl::Status Apply();
 
   // The queues, stable between calls of Apply().

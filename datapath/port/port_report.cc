@@ -102,12 +102,11 @@ std::vector<std::pair<std::string, std::string>> StatusItems(const PortReport& r
   };
   if (!ZeroCopy(report)) items.emplace_back("xsk-copy-mode-reason", CopyReason(report));
   if (!report.refusals.empty()) {
-    items.emplace_back("xdp-mode-refused",
-                       absl::StrJoin(report.refusals, "; ",
-                                     [](std::string* out, const ModeRefusal& refusal) {
-                                       absl::StrAppend(out, XdpModeName(refusal.mode), ": ",
-                                                       refusal.why.message());
-                                     }));
+    items.emplace_back(
+        "xdp-mode-refused",
+        absl::StrJoin(report.refusals, "; ", [](std::string* out, const ModeRefusal& refusal) {
+          absl::StrAppend(out, XdpModeName(refusal.mode), ": ", refusal.why.message());
+        }));
   }
   return items;
 }

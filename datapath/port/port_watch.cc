@@ -79,8 +79,8 @@ void Port::KeepAttached() {
   if (status.ok()) {
     Log(LogLevel::kInfo, absl::StrCat(name_, ": our XDP program is attached again"));
   } else if (!displaced_) {
-    Log(LogLevel::kWarning, absl::StrCat(name_, ": ", status.message(),
-                                         "; trying again every second"));
+    Log(LogLevel::kWarning,
+        absl::StrCat(name_, ": ", status.message(), "; trying again every second"));
   }
   displaced_ = !status.ok();
 }

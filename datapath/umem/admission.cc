@@ -33,12 +33,11 @@ absl::Status Admission::CheckLocked(uint32_t frames, uint32_t returned) const {
   if (wanted <= limit_) return absl::OkStatus();
   const uint64_t missing = wanted - limit_;
   return ErrorWithErrno(
-      ENOMEM,
-      absl::StrCat("its rings can hold ", frames, " frames and the pool has ", missing,
-                   " too few left (", promised_ - returned, " of ", limit_,
-                   " are promised to other rings): raise afxdp-umem-frames from ", pool_frames_,
-                   " to ", pool_frames_ + missing,
-                   " or more, or make rings smaller (n_rxq_desc, n_txq_desc)"));
+      ENOMEM, absl::StrCat("its rings can hold ", frames, " frames and the pool has ", missing,
+                           " too few left (", promised_ - returned, " of ", limit_,
+                           " are promised to other rings): raise afxdp-umem-frames from ",
+                           pool_frames_, " to ", pool_frames_ + missing,
+                           " or more, or make rings smaller (n_rxq_desc, n_txq_desc)"));
 }
 
 uint32_t Admission::promised() const {

@@ -50,8 +50,8 @@ class FramePromise {
 // Any thread.  Must outlive its promises.
 class Admission {
  public:
-  // Frames that are never promised: 32 packets in flight and a full cache for each of seven threads,
-  // less in a pool so small that this would be more than a quarter of it.
+  // Frames that are never promised: 32 packets in flight and a full cache for each of seven
+  // threads, less in a pool so small that this would be more than a quarter of it.
   static constexpr uint32_t kInFlight = 1120;
 
   explicit Admission(uint32_t pool_frames)

@@ -50,8 +50,8 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   // threads' caches are out of reach.  Any thread.
   size_t Take(FrameOwner owner, FrameIndex* frames, size_t count);
 
-  // Gives back `count` frames that `owner` owns and returns how many it really owned; the others are
-  // left alone and counted in misgiven().  Any thread.
+  // Gives back `count` frames that `owner` owns and returns how many it really owned; the others
+  // are left alone and counted in misgiven().  Any thread.
   size_t Give(FrameOwner owner, const FrameIndex* frames, size_t count);
 
   // How often a frame was given back by somebody who did not own it: a bug, ours or the kernel's.
@@ -92,7 +92,8 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   std::atomic<uint64_t> misgiven_{0};
 
   mutable absl::Mutex mutex_;
-  std::vector<FrameIndex> depot_ ABSL_GUARDED_BY(mutex_);  // A stack; never grows past its first size.
+  std::vector<FrameIndex> depot_
+      ABSL_GUARDED_BY(mutex_);  // A stack; never grows past its first size.
   std::vector<FrameCache*> caches_ ABSL_GUARDED_BY(mutex_);
 };
 

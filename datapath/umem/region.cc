@@ -36,9 +36,8 @@ absl::StatusOr<Region> Region::Map(uint32_t frames, bool hugepages) {
     return ErrnoError(errno, "sealing the memfd");
   }
   // On huge pages mmap() reserves them, and fails here rather than by a signal later.
-  absl::StatusOr<Mapping> memory =
-      Mapping::Create(size, MAP_SHARED, memfd.get(), 0,
-                      absl::StrCat(size >> 20, " MiB of frames on ", pages));
+  absl::StatusOr<Mapping> memory = Mapping::Create(
+      size, MAP_SHARED, memfd.get(), 0, absl::StrCat(size >> 20, " MiB of frames on ", pages));
   if (!memory.ok()) return memory.status();
   return Region(std::move(memfd), *std::move(memory), frames, hugepages);
 }

@@ -63,10 +63,9 @@ absl::StatusOr<Attachment> Attachment::Attach(int ifindex, int program, XdpHook 
   UniqueFd link(bpf_link_create(program, ifindex, BPF_XDP, &options));
   if (link.valid()) return Attachment(std::move(link), hook);
   const int error = errno;
-  return ErrorWithErrno(
-      error, absl::StrCat("attaching the XDP program in ",
-                          hook == XdpHook::kNative ? "native" : "generic", " mode: ",
-                          DescribeErrno(error), Hint(error, hook)));
+  return ErrorWithErrno(error, absl::StrCat("attaching the XDP program in ",
+                                            hook == XdpHook::kNative ? "native" : "generic",
+                                            " mode: ", DescribeErrno(error), Hint(error, hook)));
 }
 
 bool Attachment::attached() const {

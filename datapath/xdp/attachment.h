@@ -2,8 +2,9 @@
 //
 // Attachment: an XDP program on a device, held by a bpf_link.
 //
-// The link dies with the process, however that ends, so no program is ever left behind; and while it
-// lives nobody replaces the program by accident.  A device that has a program already is left alone.
+// The link dies with the process, however that ends, so no program is ever left behind; and while
+// it lives nobody replaces the program by accident.  A device that has a program already is left
+// alone.
 #ifndef DATAPATH_XDP_ATTACHMENT_H_
 #define DATAPATH_XDP_ATTACHMENT_H_
 
@@ -20,14 +21,14 @@ enum class XdpHook { kNative, kGeneric };
 
 class Attachment {
  public:
-  // Attaches `program` to device `ifindex`.  EEXIST, with the other program's name and id, when there
-  // is one.
+  // Attaches `program` to device `ifindex`.  EEXIST, with the other program's name and id, when
+  // there is one.
   static absl::StatusOr<Attachment> Attach(int ifindex, int program, XdpHook hook);
 
   XdpHook hook() const { return hook_; }
 
-  // Whether the program is still attached: an administrator can detach a link (bpftool link detach),
-  // and no event tells.
+  // Whether the program is still attached: an administrator can detach a link (bpftool link
+  // detach), and no event tells.
   bool attached() const;
 
  private:

@@ -63,8 +63,8 @@ absl::StatusOr<Device> Find(NetlinkRequest& request, absl::string_view what) {
   absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open(NETLINK_ROUTE);
   if (!socket.ok()) return socket.status();
   Device device;
-  const absl::Status status = socket->Transact(
-      request, [&](const nlmsghdr* reply) { device = ParseLink(reply); });
+  const absl::Status status =
+      socket->Transact(request, [&](const nlmsghdr* reply) { device = ParseLink(reply); });
   if (ErrnoOf(status) == ENODEV) {
     return ErrorWithErrno(ENODEV, absl::StrCat("there is no network device ", what,
                                                " in the daemon's network namespace"));
@@ -136,9 +136,9 @@ absl::Status CheckDevice(const Device& device) {
                                        "and use an Open vSwitch bond"));
   }
   if (device.mtu > MaxMtu()) {
-    return ErrorWithErrno(EINVAL,
-                          absl::StrCat("its MTU of ", device.mtu, " does not fit into a frame: set ",
-                                       MaxMtu(), " or less"));
+    return ErrorWithErrno(
+        EINVAL, absl::StrCat("its MTU of ", device.mtu, " does not fit into a frame: set ",
+                             MaxMtu(), " or less"));
   }
   return absl::OkStatus();
 }

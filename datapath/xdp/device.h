@@ -36,15 +36,15 @@ struct Device {
 absl::StatusOr<Device> FindDevice(absl::string_view name);
 absl::StatusOr<Device> FindDevice(int ifindex);
 
-// Whether `device` can be a port at all: not the loopback device, no bond or a member of one, and an
-// MTU that fits into a frame.
+// Whether `device` can be a port at all: not the loopback device, no bond or a member of one, and
+// an MTU that fits into a frame.
 absl::Status CheckDevice(const Device& device);
 
 // Largest MTU whose packets, with an Ethernet header and one VLAN tag, fit into a frame.
 uint32_t MaxMtu();
 
-// Reads what an RTM_NEWLINK or RTM_DELLINK message says into a device; ifindex, name, flags, mtu and
-// kinds, but not the rest.
+// Reads what an RTM_NEWLINK or RTM_DELLINK message says into a device; ifindex, name, flags, mtu
+// and kinds, but not the rest.
 Device ParseLink(const nlmsghdr* message);
 
 }  // namespace afxdp

@@ -54,7 +54,8 @@ void LinkWatcher::Run() {
   for (;;) {
     pollfd fds[] = {{socket_.fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     const absl::Duration wait = std::max(next_tick - absl::Now(), absl::ZeroDuration());
-    poll(fds, 2, static_cast<int>(absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1)))));
+    poll(fds, 2,
+         static_cast<int>(absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1)))));
     if (fds[1].revents != 0) return;
 
     absl::MutexLock lock(&mutex_);

@@ -45,8 +45,8 @@ ProgramInfo DescribeProgram(uint32_t id);
 // The same by descriptor.
 ProgramInfo DescribeProgramOf(int fd);
 
-// Sends libbpf's messages to our log, as debug messages: what matters comes back as errors.  Once per
-// process.
+// Sends libbpf's messages to our log, as debug messages: what matters comes back as errors.  Once
+// per process.
 void RedirectLibbpfMessages();
 
 }  // namespace afxdp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernel constants newer than the headers that we build with (Linux 6.1).  What uses one must ask the
-// running kernel first; the questions are in queue_probe.h.
+// Kernel constants newer than the headers that we build with (Linux 6.1).  What uses one must ask
+// the running kernel first; the questions are in queue_probe.h.
 #ifndef DATAPATH_XSK_KERNEL_H_
 #define DATAPATH_XSK_KERNEL_H_
 

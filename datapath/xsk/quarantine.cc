@@ -29,8 +29,7 @@ Quarantine::~Quarantine() {
   thread_.join();
 }
 
-void Quarantine::Add(XskSocket socket, const DeviceQueue& where, QueueId id,
-                     FramePromise promise) {
+void Quarantine::Add(XskSocket socket, const DeviceQueue& where, QueueId id, FramePromise promise) {
   absl::MutexLock lock(&mutex_);
   patients_.push_back({where, id, std::move(promise)});
   arrivals_.push_back({std::move(socket), id});
@@ -116,8 +115,7 @@ void Quarantine::ReleaseFree() {
       umem_->pool().Give(umem_->ledger().Owner(frame), &frame, 1);
     }
     absl::MutexLock lock(&mutex_);
-    patients_.erase(
-        absl::c_find_if(patients_, [id = id](const Patient& p) { return p.id == id; }));
+    patients_.erase(absl::c_find_if(patients_, [id = id](const Patient& p) { return p.id == id; }));
     id_in_use_[id] = false;
   }
 }

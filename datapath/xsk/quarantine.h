@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quarantine: where sockets go to be closed, and their frames wait until the kernel lets go of them.
+// Quarantine: where sockets go to be closed, and their frames wait until the kernel lets go of
+// them.
 //
 // Closing an XSK is asynchronous: close() returns after 5 to 15 ms, the device queue is free later
-// (16 to 70 ms; seconds when a container's qdisc holds packets that point into our frames), and until
-// then a zero-copy device may still write into frames of the fill ring.  So a frame of a dead queue
-// goes back to the pool only when the kernel says that the queue is free.
+// (16 to 70 ms; seconds when a container's qdisc holds packets that point into our frames), and
+// until then a zero-copy device may still write into frames of the fill ring.  So a frame of a dead
+// queue goes back to the pool only when the kernel says that the queue is free.
 //
 // A background thread does it; Add() never waits.
 #ifndef DATAPATH_XSK_QUARANTINE_H_

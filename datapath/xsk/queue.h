@@ -2,8 +2,8 @@
 //
 // Queue: one device queue as the switch sees it, an XSK with both directions.
 //
-//   absl::StatusOr<std::unique_ptr<Queue>> queue = Queue::Open(services, config, &link_up, counters);
-//   size_t n = (*queue)->Receive(packets, 32);
+//   absl::StatusOr<std::unique_ptr<Queue>> queue = Queue::Open(services, config, &link_up,
+//   counters); size_t n = (*queue)->Receive(packets, 32);
 //
 // Made bound and with frames posted, but no packet arrives until its socket is in an XSKMAP.
 // Destroying it hands the socket to the quarantine, which closes it and gets its frames back.

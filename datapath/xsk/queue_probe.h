@@ -11,9 +11,9 @@
 
 namespace afxdp {
 
-// Whether no AF_XDP socket holds `where`, not even one that is closed but not yet gone.  Asks netdev
-// generic netlink where the kernel tells it there (probed once), else tries to bind a socket with
-// memory of its own.  A device that does not exist holds nothing.
+// Whether no AF_XDP socket holds `where`, not even one that is closed but not yet gone.  Asks
+// netdev generic netlink where the kernel tells it there (probed once), else tries to bind a socket
+// with memory of its own.  A device that does not exist holds nothing.
 bool QueueIsFree(const DeviceQueue& where);
 
 // The two ways of QueueIsFree().  Netlink also answers "free" where the kernel does not know about

@@ -26,8 +26,7 @@ bool Receiver::Refill() {
     auto slots = socket_->fill.Reserve(refill_batch_);
     if (slots.size() < refill_batch_) return true;  // The kernel has not taken enough yet.
     FrameIndex frames[kRefillBatch];
-    const auto got =
-        static_cast<uint32_t>(umem_->pool().Take(owner_, frames, slots.size()));
+    const auto got = static_cast<uint32_t>(umem_->pool().Take(owner_, frames, slots.size()));
     for (uint32_t i = 0; i < got; ++i) slots[i] = uint64_t{frames[i]} << kFrameShift;
     slots.Shrink(got);
     slots.Commit();
@@ -56,7 +55,8 @@ size_t Receiver::Receive(ReceivedPacket* packets, size_t max) {
   const Region& region = umem_->region();
   for (uint32_t i = 0; i < descriptors.size(); ++i) {
     const uint64_t address = descriptors[i].addr;
-    if (address >= region.size()) [[unlikely]] continue;  // Refused in Accept().
+    if (address >= region.size()) [[unlikely]]
+      continue;  // Refused in Accept().
     __builtin_prefetch(region.base() + address);
     __builtin_prefetch(umem_->headers().Slot(static_cast<FrameIndex>(address >> kFrameShift)), 1);
   }
@@ -65,7 +65,8 @@ size_t Receiver::Receive(ReceivedPacket* packets, size_t max) {
   size_t count = 0;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < descriptors.size(); ++i) {
-    if (!Accept(descriptors[i], &packets[count])) [[unlikely]] continue;
+    if (!Accept(descriptors[i], &packets[count])) [[unlikely]]
+      continue;
     bytes += packets[count].length;
     ++count;
   }
@@ -80,8 +81,8 @@ size_t Receiver::Receive(ReceivedPacket* packets, size_t max) {
 
 bool Receiver::Accept(const xdp_desc& descriptor, ReceivedPacket* packet) {
   const Region& region = umem_->region();
-  const FrameIndex frame = static_cast<FrameIndex>(
-      std::min<uint64_t>(descriptor.addr >> kFrameShift, UINT32_MAX));
+  const FrameIndex frame =
+      static_cast<FrameIndex>(std::min<uint64_t>(descriptor.addr >> kFrameShift, UINT32_MAX));
   if (!umem_->ledger().Transfer(frame, owner_, FrameOwner::Held())) [[unlikely]] {
     counters_->drop_invalid.Add(1);
     return false;

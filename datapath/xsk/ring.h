@@ -4,17 +4,17 @@
 //
 // Reserve() on a ring that we produce into (fill, TX) and Peek() on one that we consume from (RX,
 // completion) give a scope object.  Commit() or Release() publishes it to the kernel; leaving the
-// scope without that rolls back, as if nothing had happened.  Verbs that a ring does not have do not
-// exist: an RX ring cannot be written.
+// scope without that rolls back, as if nothing had happened.  Verbs that a ring does not have do
+// not exist: an RX ring cannot be written.
 //
 //   if (auto slots = fill.Reserve(32)) {
 //     for (uint32_t i = 0; i < slots.size(); ++i) slots[i] = address(i);
 //     slots.Commit();
 //   }
 //
-// At most one transaction per ring at a time.  A ring is used by one thread at a time; the kernel is
-// the other side.  Indices are 32 bits and wrap.  What each field means and which barriers it takes
-// is libxdp's business (xdp/xsk.h); see net/xdp/xsk_queue.h for the kernel's half.
+// At most one transaction per ring at a time.  A ring is used by one thread at a time; the kernel
+// is the other side.  Indices are 32 bits and wrap.  What each field means and which barriers it
+// takes is libxdp's business (xdp/xsk.h); see net/xdp/xsk_queue.h for the kernel's half.
 #ifndef DATAPATH_XSK_RING_H_
 #define DATAPATH_XSK_RING_H_
 
@@ -152,8 +152,9 @@ class ProducerRing {
   }
 
   // Whether the kernel asks to be woken to look at this ring (XDP_USE_NEED_WAKEUP).
-  bool NeedsWakeup() const { return __atomic_load_n(ring_.flags, __ATOMIC_RELAXED) &
-                                    XDP_RING_NEED_WAKEUP; }
+  bool NeedsWakeup() const {
+    return __atomic_load_n(ring_.flags, __ATOMIC_RELAXED) & XDP_RING_NEED_WAKEUP;
+  }
 
   // Committed slots that the kernel has not consumed yet.
   uint32_t Pending() const {

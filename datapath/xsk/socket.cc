@@ -74,6 +74,16 @@ absl::StatusOr<XskSocket> XskSocket::Create(const Region& region, const RingSize
   return socket;
 }
 
+XskSocket XskSocket::Adopt(UniqueFd fd, const RingsMemory& memory) {
+  XskSocket socket;
+  socket.fd_ = std::move(fd);
+  socket.fill = FillRing(memory.fill);
+  socket.rx = RxRing(memory.rx);
+  socket.tx = TxRing(memory.tx);
+  socket.completion = CompletionRing(memory.completion);
+  return socket;
+}
+
 absl::Status XskSocket::RegisterRegion(const Region& region) {
   xdp_umem_reg registration = {};
   registration.addr = reinterpret_cast<uintptr_t>(region.base());

@@ -54,6 +54,15 @@ class XskSocket {
  public:
   static absl::StatusOr<XskSocket> Create(const Region& region, const RingSizes& sizes);
 
+  // A socket that exists already, whose rings lie in memory that somebody else keeps mapped.
+  struct RingsMemory {
+    RingMemory fill;
+    RingMemory rx;
+    RingMemory tx;
+    RingMemory completion;
+  };
+  static XskSocket Adopt(UniqueFd fd, const RingsMemory& memory);
+
   XskSocket(XskSocket&&) = default;
   XskSocket& operator=(XskSocket&&) = delete;
   ~XskSocket() { Close(); }
@@ -64,8 +73,8 @@ class XskSocket {
   // (kernel: xsk_bind() in net/xdp/xsk.c keeps what it has set up so far).
   absl::Status Bind(const DeviceQueue& where, Copying copying, bool need_wakeup);
 
-  // Unmaps the rings, then closes: a ring that stays mapped keeps the socket, and the kernel goes on
-  // writing through it.  Takes 5 to 15 ms; the kernel lets go of the queue later still.
+  // Unmaps the rings, then closes: a ring that stays mapped keeps the socket, and the kernel goes
+  // on writing through it.  Takes 5 to 15 ms; the kernel lets go of the queue later still.
   void Close();
 
   int fd() const { return fd_.get(); }

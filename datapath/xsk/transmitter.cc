@@ -57,7 +57,8 @@ size_t Transmitter::SendSome(const TransmitPacket* packets, size_t count, size_t
   size_t next = 0;
   while (next < count && used < slots.size()) {
     const TransmitPacket& packet = packets[next++];
-    if (!Place(packet, &slots[used])) [[unlikely]] continue;
+    if (!Place(packet, &slots[used])) [[unlikely]]
+      continue;
     ++tally.packets[static_cast<size_t>(packet.kind)];
     tally.bytes += packet.length;
     ++used;
@@ -74,8 +75,8 @@ size_t Transmitter::SendSome(const TransmitPacket* packets, size_t count, size_t
   return used;
 }
 
-// Returns how many descriptors may be written, at most `wanted`.  Every packet on the TX ring needs a
-// slot on the completion ring later, so what counts is what has not been reclaimed.
+// Returns how many descriptors may be written, at most `wanted`.  Every packet on the TX ring needs
+// a slot on the completion ring later, so what counts is what has not been reclaimed.
 uint32_t Transmitter::MakeRoom(size_t wanted) {
   const auto most = static_cast<uint32_t>(std::min<size_t>(wanted, socket_->tx.size()));
   if (Room() < most) Reclaim();
@@ -148,8 +149,8 @@ void Transmitter::Drop(const TransmitPacket* packets, size_t count, Counter* why
   for (size_t i = 0; i < count; ++i) {
     const TransmitKind kind = packets[i].kind;
     if (kind != TransmitKind::kInPlace && kind != TransmitKind::kInPlaceClone) continue;
-    const FrameIndex frame = static_cast<FrameIndex>(std::min<uint64_t>(
-        umem_->region().Address(packets[i].data) >> kFrameShift, UINT32_MAX));
+    const FrameIndex frame = static_cast<FrameIndex>(
+        std::min<uint64_t>(umem_->region().Address(packets[i].data) >> kFrameShift, UINT32_MAX));
     umem_->pool().Give(FrameOwner::Held(), &frame, 1);
   }
   why->Add(count);
@@ -166,7 +167,8 @@ void Transmitter::Reclaim() {
     }
     completions.Release();
     const auto given = static_cast<uint32_t>(umem_->pool().Give(owner_, frames, count));
-    if (given < count) [[unlikely]] counters_->completion_invalid.Add(count - given);
+    if (given < count) [[unlikely]]
+      counters_->completion_invalid.Add(count - given);
     outstanding_.store(outstanding_.load(std::memory_order_relaxed) - given,
                        std::memory_order_relaxed);
   }
@@ -180,8 +182,8 @@ void Transmitter::Kick() {
   }
   // In copy mode a call sends at most 32 packets (kernel: TX_BATCH_SIZE in net/xdp/xsk.c) and ends
   // early at one that the device drops (EBUSY).  Each round takes something off the ring or is the
-  // last, which bounds the loop; what is left then is kicked again with the next packets or the next
-  // idle poll.
+  // last, which bounds the loop; what is left then is kicked again with the next packets or the
+  // next idle poll.
   uint32_t pending = socket_->tx.Pending();
   while (pending > 0 && KickOnce()) {
     const uint32_t left = socket_->tx.Pending();

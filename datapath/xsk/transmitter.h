@@ -2,9 +2,9 @@
 //
 // Transmitter: the TX and completion ring of one XSK, under a lock of their own.
 //
-// In copy mode the kernel sends inside the kick, on our time, and the frame is back on the completion
-// ring afterwards.  In zero-copy mode the device sends later.  Completed frames are reclaimed lazily:
-// when descriptors run short, and from idle polls.
+// In copy mode the kernel sends inside the kick, on our time, and the frame is back on the
+// completion ring afterwards.  In zero-copy mode the device sends later.  Completed frames are
+// reclaimed lazily: when descriptors run short, and from idle polls.
 #ifndef DATAPATH_XSK_TRANSMITTER_H_
 #define DATAPATH_XSK_TRANSMITTER_H_
 
