@@ -11,7 +11,7 @@ FrameCache::FrameCache(FramePool* pool) : pool_(pool), thread_(gettid()) { pool_
 
 FrameCache::~FrameCache() {
   pool_->Unregister(this);
-  pool_->GiveToDepot(frames_, size());
+  pool_->Store(frames_, size());
 }
 
 size_t FrameCache::Take(FrameIndex* frames, size_t count) {
@@ -32,7 +32,7 @@ size_t FrameCache::Take(FrameIndex* frames, size_t count) {
 }
 
 uint32_t FrameCache::SpillSlab() {
-  pool_->GiveToDepot(frames_, FramePool::kSlab);
+  pool_->Store(frames_, FramePool::kSlab);
   std::copy(frames_ + FramePool::kSlab, frames_ + FramePool::kCacheCapacity, frames_);
   return FramePool::kCacheCapacity - FramePool::kSlab;
 }

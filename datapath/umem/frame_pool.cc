@@ -91,20 +91,34 @@ size_t FramePool::Take(FrameOwner owner, FrameIndex* frames, size_t count) {
   return taken;
 }
 
+bool FramePool::TakeBack(FrameOwner owner, FrameIndex frame) {
+  if (ledger_.Transfer(frame, owner, FrameOwner::Pool())) [[likely]] {
+    return true;
+  }
+  misgiven_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
 size_t FramePool::Give(FrameOwner owner, const FrameIndex* frames, size_t count) {
   FrameCache* cache = LocalCache();
+  if (cache == nullptr) [[unlikely]] {
+    return GiveToDepot(owner, frames, count);
+  }
   size_t given = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (!ledger_.Transfer(frames[i], owner, FrameOwner::Pool())) [[unlikely]] {
-      misgiven_.fetch_add(1, std::memory_order_relaxed);
-      continue;
-    }
+    if (!TakeBack(owner, frames[i])) continue;
+    cache->Give(frames[i]);
     ++given;
-    if (cache) [[likely]] {
-      cache->Give(frames[i]);
-    } else {
-      GiveToDepot(&frames[i], 1);
-    }
+  }
+  return given;
+}
+
+size_t FramePool::GiveToDepot(FrameOwner owner, const FrameIndex* frames, size_t count) {
+  size_t given = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!TakeBack(owner, frames[i])) continue;
+    Store(&frames[i], 1);
+    ++given;
   }
   return given;
 }
@@ -117,7 +131,7 @@ size_t FramePool::TakeFromDepot(FrameIndex* frames, size_t count) {
   return taken;
 }
 
-void FramePool::GiveToDepot(const FrameIndex* frames, size_t count) {
+void FramePool::Store(const FrameIndex* frames, size_t count) {
   absl::MutexLock lock(&mutex_);
   depot_.insert(depot_.end(), frames, frames + count);
 }

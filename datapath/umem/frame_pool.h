@@ -54,6 +54,9 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   // are left alone and counted in misgiven().  Any thread.
   size_t Give(FrameOwner owner, const FrameIndex* frames, size_t count);
 
+  // The same past the thread's cache, for a thread that will not take frames itself.
+  size_t GiveToDepot(FrameOwner owner, const FrameIndex* frames, size_t count);
+
   // How often a frame was given back by somebody who did not own it: a bug, ours or the kernel's.
   uint64_t misgiven() const { return misgiven_.load(std::memory_order_relaxed); }
 
@@ -82,8 +85,11 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   FrameCache* LocalCache();
   FrameCache* FindOrMakeLocalCache();
 
+  // Whether `frame` was `owner`'s and is now the pool's.
+  bool TakeBack(FrameOwner owner, FrameIndex frame);
+
   size_t TakeFromDepot(FrameIndex* frames, size_t count);
-  void GiveToDepot(const FrameIndex* frames, size_t count);
+  void Store(const FrameIndex* frames, size_t count);
   void Register(FrameCache* cache);
   void Unregister(FrameCache* cache);
 

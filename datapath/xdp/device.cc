@@ -59,17 +59,16 @@ uint32_t CountRxQueues(const Device& device) {
   return std::max(device.rx_queues, 1u);
 }
 
-absl::StatusOr<Device> Find(NetlinkRequest& request, absl::string_view what) {
+absl::StatusOr<Device> Find(NetlinkRequest& request) {
   absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open(NETLINK_ROUTE);
   if (!socket.ok()) return socket.status();
   Device device;
   const absl::Status status =
       socket->Transact(request, [&](const nlmsghdr* reply) { device = ParseLink(reply); });
   if (ErrnoOf(status) == ENODEV) {
-    return ErrorWithErrno(ENODEV, absl::StrCat("there is no network device ", what,
-                                               " in the daemon's network namespace"));
+    return ErrorWithErrno(ENODEV, "there is no such device in the daemon's network namespace");
   }
-  if (!status.ok()) return Annotate(status, absl::StrCat("looking up ", what));
+  if (!status.ok()) return Annotate(status, "looking up the device");
   device.driver = FindDriver(device.name);
   device.rx_queues = CountRxQueues(device);
   return device;
@@ -108,13 +107,13 @@ absl::StatusOr<Device> FindDevice(absl::string_view name) {
   NetlinkRequest request(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK);
   request.AddHeader<ifinfomsg>();
   mnl_attr_put_strz(request.header(), IFLA_IFNAME, std::string(name).c_str());
-  return Find(request, name);
+  return Find(request);
 }
 
 absl::StatusOr<Device> FindDevice(int ifindex) {
   NetlinkRequest request(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK);
   request.AddHeader<ifinfomsg>()->ifi_index = ifindex;
-  return Find(request, absl::StrCat("with index ", ifindex));
+  return Find(request);
 }
 
 uint32_t MaxMtu() { return kMaxReceiveLength - ETH_HLEN - kVlanTag; }

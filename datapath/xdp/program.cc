@@ -28,7 +28,8 @@ absl::Status Explain(int error, const std::string& operation) {
   return ErrorWithErrno(error, text);
 }
 
-int PrintToLog(libbpf_print_level, const char* format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) int PrintToLog(libbpf_print_level, const char* format,
+                                                     va_list arguments) {
   char text[512];
   const int length = std::vsnprintf(text, sizeof text, format, arguments);
   if (length > 0) {

@@ -112,7 +112,7 @@ void Quarantine::ReleaseFree() {
   for (const auto& [where, id] : closed) {
     if (!QueueIsFree(where)) continue;
     for (const FrameIndex frame : umem_->ledger().FramesOf(id)) {
-      umem_->pool().Give(umem_->ledger().Owner(frame), &frame, 1);
+      umem_->pool().GiveToDepot(umem_->ledger().Owner(frame), &frame, 1);
     }
     absl::MutexLock lock(&mutex_);
     patients_.erase(absl::c_find_if(patients_, [id = id](const Patient& p) { return p.id == id; }));
