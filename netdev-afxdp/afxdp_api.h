@@ -88,7 +88,7 @@ int afxdp_port_prepare(struct afxdp_port* port, const struct afxdp_port_options_
 int afxdp_port_apply(struct afxdp_port* port, char** error);
 
 // Closes the port.  Returns at once: sockets are closed in the background and their frames come
-// back when the kernel has let go of them.
+// back when the kernel has let go of them.  No callback for its owner runs after the return.
 void afxdp_port_close(struct afxdp_port* port);
 
 uint32_t afxdp_port_queue_count(const struct afxdp_port* port);

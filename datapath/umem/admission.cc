@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "datapath/umem/admission.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 #include "datapath/base/errno_status.h"
 
 namespace afxdp {
+namespace {
+
+// The smallest pool that may promise `frames`: with the fixed part kept back, or a quarter of it.
+uint64_t SmallestPool(uint64_t frames) {
+  return std::min(frames + Admission::kInFlight, (4 * frames + 2) / 3);
+}
+
+}  // namespace
 
 void FramePromise::Release() {
   if (admission_ == nullptr) return;
@@ -36,7 +45,7 @@ absl::Status Admission::CheckLocked(uint32_t frames, uint32_t returned) const {
       ENOMEM, absl::StrCat("its rings can hold ", frames, " frames and the pool has ", missing,
                            " too few left (", promised_ - returned, " of ", limit_,
                            " are promised to other rings): raise afxdp-umem-frames from ",
-                           pool_frames_, " to ", pool_frames_ + missing,
+                           pool_frames_, " to ", SmallestPool(wanted),
                            " or more, or make rings smaller (n_rxq_desc, n_txq_desc)"));
 }
 
