@@ -103,13 +103,13 @@ std::string Datapath::DescribePool() {
   absl::StrAppend(&text, "held by OVS: ", census.held, "\n");
   sum += census.held;
   for (const std::unique_ptr<Port>& port : ports_) {
-    for (uint32_t i = 0; i < port->queue_count(); ++i) {
-      const Queue& queue = *port->queue(i);
-      const FrameLedger::Census::QueueFrames frames = census.queues[queue.id()];
-      absl::StrAppend(&text, "port ", port->name(), " queue ", queue.config().where.queue, ": rx ",
-                      frames.receive, " tx ", frames.transmit, "\n");
+    // By the report, because the queues themselves may be changing.
+    for (const QueueReport& queue : port->Report().queues) {
+      const FrameLedger::Census::QueueFrames frames = census.queues[queue.id];
+      absl::StrAppend(&text, "port ", port->name(), " queue ", queue.queue, ": rx ", frames.receive,
+                      " tx ", frames.transmit, "\n");
       sum += frames.receive + frames.transmit;
-      census.queues.erase(queue.id());
+      census.queues.erase(queue.id);
     }
   }
   uint64_t quarantined = 0;

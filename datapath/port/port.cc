@@ -110,7 +110,7 @@ absl::StatusOr<bool> Port::Prepare(const PortOptions& options) {
   if (!device.ok()) return device.status();
   AFXDP_RETURN_IF_ERROR(CheckDevice(*device));
   AFXDP_RETURN_IF_ERROR(CheckQueues(options, *device));
-  AFXDP_RETURN_IF_ERROR(services_.admission->Check(FramesNeeded(options), FramesNeeded(options_)));
+  AFXDP_RETURN_IF_ERROR(services_.admission->Check(FramesNeeded(options), FramesPromised()));
   wanted_ = options;
   return true;
 }
@@ -217,6 +217,12 @@ void Port::CloseQueue(std::unique_ptr<Queue> queue) {
 uint32_t Port::FramesNeeded(const PortOptions& options) const {
   const QueueConfig config = {.where = {}, .rings = options.Rings(device_)};
   return options.n_rxq * config.FramesNeeded();
+}
+
+uint32_t Port::FramesPromised() const {
+  uint32_t frames = 0;
+  for (const std::unique_ptr<Queue>& queue : queues_) frames += queue->config().FramesNeeded();
+  return frames;
 }
 
 bool Port::HasAbandonedQueue() const {

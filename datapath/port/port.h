@@ -107,7 +107,9 @@ class Port : private LinkListener {
   absl::StatusOr<std::unique_ptr<Queue>> OpenQueue(const QueueConfig& config)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CloseQueue(std::unique_ptr<Queue> queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What `options` would take, and what the queues that there are have taken.
   uint32_t FramesNeeded(const PortOptions& options) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  uint32_t FramesPromised() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   bool HasAbandonedQueue() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   void KeepAttached() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

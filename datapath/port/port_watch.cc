@@ -23,6 +23,10 @@ void Port::OnLinkChanged(const Device& device) {
     changed |= device.mtu != device_.mtu || device.flags != device_.flags;
     device_.mtu = device.mtu;
     device_.flags = device.flags;
+    if (!up) {
+      // They notice what is left on their rings, even if nobody uses them before the link is back.
+      for (const std::unique_ptr<Queue>& queue : queues_) queue->Poll();
+    }
     rebuild = up && HasAbandonedQueue();
   }
   if (rebuild) callbacks_.wants_reconfigure();

@@ -21,13 +21,31 @@ void FramePromise::Release() {
   if (admission_ == nullptr) return;
   absl::MutexLock lock(&admission_->mutex_);
   admission_->promised_ -= frames_;
+  if (returning_) admission_->returning_ -= frames_;
   admission_ = nullptr;
   frames_ = 0;
+  returning_ = false;
 }
 
-absl::StatusOr<FramePromise> Admission::Promise(uint32_t frames) {
+void FramePromise::SetReturning() {
+  if (admission_ == nullptr || returning_) return;
+  absl::MutexLock lock(&admission_->mutex_);
+  admission_->returning_ += frames_;
+  returning_ = true;
+}
+
+absl::StatusOr<FramePromise> Admission::Promise(uint32_t frames, absl::Time deadline) {
   absl::MutexLock lock(&mutex_);
   if (absl::Status status = CheckLocked(frames, 0); !status.ok()) return status;
+  const auto fits = [this, frames]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return uint64_t{promised_} + frames <= limit_;
+  };
+  if (!mutex_.AwaitWithDeadline(absl::Condition(&fits), deadline)) {
+    return ErrorWithErrno(
+        ENOMEM, absl::StrCat("its rings can hold ", frames,
+                             " frames, and the kernel still has those of closed queues that would "
+                             "make room (afxdp/pool shows them as quarantined): try again"));
+  }
   promised_ += frames;
   return FramePromise(this, frames);
 }
@@ -38,12 +56,14 @@ absl::Status Admission::Check(uint32_t frames, uint32_t returned) const {
 }
 
 absl::Status Admission::CheckLocked(uint32_t frames, uint32_t returned) const {
-  const uint64_t wanted = uint64_t{promised_} - returned + frames;
+  const uint64_t others =
+      promised_ - std::min<uint64_t>(uint64_t{returned} + returning_, promised_);
+  const uint64_t wanted = others + frames;
   if (wanted <= limit_) return absl::OkStatus();
   const uint64_t missing = wanted - limit_;
   return ErrorWithErrno(
       ENOMEM, absl::StrCat("its rings can hold ", frames, " frames and the pool has ", missing,
-                           " too few left (", promised_ - returned, " of ", limit_,
+                           " too few left (", others, " of ", limit_,
                            " are promised to other rings): raise afxdp-umem-frames from ",
                            pool_frames_, " to ", SmallestPool(wanted),
                            " or more, or make rings smaller (n_rxq_desc, n_txq_desc)"));

@@ -16,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace afxdp {
 
@@ -27,16 +28,21 @@ class FramePromise {
   FramePromise() = default;
   FramePromise(FramePromise&& other) noexcept
       : admission_(std::exchange(other.admission_, nullptr)),
-        frames_(std::exchange(other.frames_, 0)) {}
+        frames_(std::exchange(other.frames_, 0)),
+        returning_(std::exchange(other.returning_, false)) {}
   FramePromise& operator=(FramePromise&& other) noexcept {
     Release();
     admission_ = std::exchange(other.admission_, nullptr);
     frames_ = std::exchange(other.frames_, 0);
+    returning_ = std::exchange(other.returning_, false);
     return *this;
   }
   ~FramePromise() { Release(); }
 
   uint32_t frames() const { return frames_; }
+
+  // The rings are closed, and this promise ends as soon as the kernel lets go of their frames.
+  void SetReturning();
 
  private:
   friend class Admission;
@@ -45,6 +51,7 @@ class FramePromise {
 
   Admission* admission_ = nullptr;
   uint32_t frames_ = 0;
+  bool returning_ = false;
 };
 
 // Any thread.  Must outlive its promises.
@@ -58,11 +65,12 @@ class Admission {
       : pool_frames_(pool_frames),
         limit_(pool_frames - (pool_frames / 4 < kInFlight ? pool_frames / 4 : kInFlight)) {}
 
-  // Fails with RESOURCE_EXHAUSTED, and says how many frames are missing and what would help.
-  absl::StatusOr<FramePromise> Promise(uint32_t frames);
+  // Fails with RESOURCE_EXHAUSTED, and says how many frames are missing and what would help.  Where
+  // it takes those of rings that are closed already, waits for them, at most until `deadline`.
+  absl::StatusOr<FramePromise> Promise(uint32_t frames, absl::Time deadline = absl::InfinitePast());
 
-  // The error of Promise(`frames`) after `returned` promised frames had come back, without making
-  // one.
+  // The error of Promise(`frames`) after `returned` more promised frames had come back, without
+  // waiting or making one.
   absl::Status Check(uint32_t frames, uint32_t returned) const;
 
   uint32_t promised() const;
@@ -78,6 +86,7 @@ class Admission {
   const uint32_t limit_;
   mutable absl::Mutex mutex_;
   uint32_t promised_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t returning_ ABSL_GUARDED_BY(mutex_) = 0;  // Of those, promises that are about to end.
 };
 
 }  // namespace afxdp

@@ -30,9 +30,17 @@ Quarantine::~Quarantine() {
 }
 
 void Quarantine::Add(XskSocket socket, const DeviceQueue& where, QueueId id, FramePromise promise) {
+  promise.SetReturning();
   absl::MutexLock lock(&mutex_);
   patients_.push_back({where, id, std::move(promise)});
   arrivals_.push_back({std::move(socket), id});
+}
+
+void Quarantine::Discard(XskSocket socket, QueueId id) {
+  socket.Close();
+  TakeFramesBack(id);
+  absl::MutexLock lock(&mutex_);
+  id_in_use_[id] = false;
 }
 
 bool Quarantine::WaitUntilFree(const DeviceQueue& where, absl::Time deadline) {
@@ -101,6 +109,12 @@ void Quarantine::CloseAll(std::vector<Arrival> arrivals) {
   }
 }
 
+void Quarantine::TakeFramesBack(QueueId id) {
+  for (const FrameIndex frame : umem_->ledger().FramesOf(id)) {
+    umem_->pool().GiveToDepot(umem_->ledger().Owner(frame), &frame, 1);
+  }
+}
+
 void Quarantine::ReleaseFree() {
   std::vector<std::pair<DeviceQueue, QueueId>> closed;
   {
@@ -111,9 +125,7 @@ void Quarantine::ReleaseFree() {
   }
   for (const auto& [where, id] : closed) {
     if (!QueueIsFree(where)) continue;
-    for (const FrameIndex frame : umem_->ledger().FramesOf(id)) {
-      umem_->pool().GiveToDepot(umem_->ledger().Owner(frame), &frame, 1);
-    }
+    TakeFramesBack(id);
     absl::MutexLock lock(&mutex_);
     patients_.erase(absl::c_find_if(patients_, [id = id](const Patient& p) { return p.id == id; }));
     id_in_use_[id] = false;

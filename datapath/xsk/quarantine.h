@@ -35,9 +35,13 @@ class Quarantine {
   Quarantine(const Quarantine&) = delete;
   Quarantine& operator=(const Quarantine&) = delete;
 
-  // Takes over a socket that was bound (or failed to) to `where` and whose frames the ledger knows
-  // as `id`'s.  `id` and `promise` end when the frames are back.
+  // Takes over a socket that was bound to `where` and whose frames the ledger knows as `id`'s.
+  // `id` and `promise` end when the frames are back.
   void Add(XskSocket socket, const DeviceQueue& where, QueueId id, FramePromise promise);
+
+  // Closes a socket that was never bound, or in vain: no device uses its frames, so they are back
+  // and `id` has ended on return.  In particular it does not wait for whoever holds the queue.
+  void Discard(XskSocket socket, QueueId id);
 
   // Waits until no socket of ours holds `where`, at most until `deadline`.
   bool WaitUntilFree(const DeviceQueue& where, absl::Time deadline);
@@ -63,6 +67,7 @@ class Quarantine {
   void Run();
   void CloseAll(std::vector<Arrival> arrivals);
   void ReleaseFree();
+  void TakeFramesBack(QueueId id);
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return !arrivals_.empty() || (stop_ && patients_.empty());
   }

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "datapath/base/errno_status.h"
+#include "datapath/xsk/queue_probe.h"
 
 namespace afxdp {
 namespace {
@@ -24,30 +25,34 @@ absl::StatusOr<std::unique_ptr<Queue>> Queue::Open(Umem* umem, Admission* admiss
                                                    const QueueConfig& config,
                                                    const std::atomic<bool>* link_up,
                                                    std::shared_ptr<QueueCounters> counters) {
-  absl::StatusOr<FramePromise> promise = admission->Promise(config.FramesNeeded());
-  if (!promise.ok()) return promise.status();
   const absl::Time deadline = absl::Now() + kBusyPatience;
+  absl::StatusOr<FramePromise> promise = admission->Promise(config.FramesNeeded(), deadline);
+  if (!promise.ok()) return promise.status();
   quarantine->WaitUntilFree(config.where, deadline);
   for (;;) {
+    // Ask before trying: a socket takes milliseconds to make, and each failed bind spoils one.
+    while (!QueueIsFree(config.where) && absl::Now() < deadline) absl::SleepFor(kBusyRetry);
     absl::StatusOr<XskSocket> socket = XskSocket::Create(umem->region(), config.rings);
     if (!socket.ok()) return socket.status();
     absl::StatusOr<QueueId> id = quarantine->AllocateId();
     if (!id.ok()) return id.status();
     std::unique_ptr<Queue> queue(new Queue(umem, quarantine, config, *id, *std::move(promise),
                                            *std::move(socket), link_up, counters));
-    // Fill before binding: from then on packets may come.
-    if (!queue->receiver_->Refill()) {
-      return ErrorWithErrno(ENOMEM, "the pool has no frames left to receive into");
-    }
-    const absl::Status bound =
-        queue->socket_->Bind(config.where, config.copying, config.need_wakeup);
+    const absl::Status bound = queue->FillAndBind();
     if (bound.ok()) return queue;
     if (ErrnoOf(bound) != EBUSY || absl::Now() >= deadline) return bound;
-    // A failed bind spoils the socket, so each attempt takes a fresh one.
     promise = std::move(queue->promise_);
-    queue.reset();
-    absl::SleepFor(kBusyRetry);
   }
+}
+
+absl::Status Queue::FillAndBind() {
+  // Fill before binding: from then on packets may come.
+  if (!receiver_->Refill()) {
+    return ErrorWithErrno(ENOMEM, "the pool has no frames left to receive into");
+  }
+  AFXDP_RETURN_IF_ERROR(socket_->Bind(config_.where, config_.copying, config_.need_wakeup));
+  bound_ = true;
+  return absl::OkStatus();
 }
 
 Queue::Queue(Umem* umem, Quarantine* quarantine, const QueueConfig& config, QueueId id,
@@ -71,7 +76,11 @@ Queue::Queue(Umem* umem, Quarantine* quarantine, const QueueConfig& config, Queu
 Queue::~Queue() {
   receiver_.reset();
   transmitter_.reset();
-  quarantine_->Add(*std::move(socket_), config_.where, id_, std::move(promise_));
+  if (bound_) {
+    quarantine_->Add(*std::move(socket_), config_.where, id_, std::move(promise_));
+  } else {
+    quarantine_->Discard(*std::move(socket_), id_);
+  }
 }
 
 }  // namespace afxdp

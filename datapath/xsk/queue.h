@@ -81,11 +81,14 @@ class Queue {
         FramePromise promise, XskSocket socket, const std::atomic<bool>* link_up,
         std::shared_ptr<QueueCounters> counters);
 
+  absl::Status FillAndBind();
+
   Quarantine* const quarantine_;
   const QueueConfig config_;
   const QueueId id_;
   FramePromise promise_;
   std::optional<XskSocket> socket_;
+  bool bound_ = false;  // The kernel may know our frames.
   const std::shared_ptr<QueueCounters> counters_;
   std::optional<Receiver> receiver_;
   std::optional<Transmitter> transmitter_;

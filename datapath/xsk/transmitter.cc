@@ -222,9 +222,13 @@ void Transmitter::Poll() {
   if (outstanding_.load(std::memory_order_relaxed) == 0) return;
   if (!mutex_.TryLock()) return;
   Reclaim();
-  if (!abandoned() && link_up_->load(std::memory_order_relaxed) && socket_->tx.Pending() > 0) {
-    Kick();
-    Reclaim();
+  if (!abandoned() && socket_->tx.Pending() > 0) {
+    if (link_up_->load(std::memory_order_relaxed)) {
+      Kick();
+      Reclaim();
+    } else {
+      abandoned_.store(true, std::memory_order_relaxed);
+    }
   }
   mutex_.Unlock();
 }

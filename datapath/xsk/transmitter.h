@@ -55,8 +55,8 @@ class Transmitter {
   // Takes back what has been sent and kicks what has not, unless another thread is at it.
   void Poll() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // True once the kernel has refused the ring with packets on it (device down or gone).  They would
-  // go out whenever it is back, so the socket must be replaced; until then everything is dropped.
+  // True once packets were left on the ring by a device that is down or gone.  They would go out
+  // whenever it is back, so the socket must be replaced; until then everything is dropped.
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
 
   // Shortest packet that is sent, in bytes: an Ethernet header, which the receiving stack pulls
