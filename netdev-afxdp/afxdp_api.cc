@@ -9,7 +9,10 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "datapath/base/errno_status.h"
 #include "datapath/base/log.h"
 #include "datapath/port/datapath.h"
@@ -110,18 +113,19 @@ int afxdp_datapath_parse(const char* frames, const char* hugepages, afxdp_datapa
   config->frames = defaults.frames;
   config->hugepages = defaults.hugepages;
   // One after the other, so that one wrong value does not discard the other.
-  absl::Status status;
+  std::vector<std::string> wrong;
   if (const auto options = afxdp::ParseRegionOptions(frames, nullptr); options.ok()) {
     config->frames = options->frames;
   } else {
-    status = options.status();
+    wrong.emplace_back(options.status().message());
   }
   if (const auto options = afxdp::ParseRegionOptions(nullptr, hugepages); options.ok()) {
     config->hugepages = options->hugepages;
   } else {
-    status = options.status();
+    wrong.emplace_back(options.status().message());
   }
-  return status.ok() ? 0 : Fail(status, error);
+  if (wrong.empty()) return 0;
+  return Fail(afxdp::ErrorWithErrno(EINVAL, absl::StrJoin(wrong, "; ")), error);
 }
 
 int afxdp_datapath_create(const afxdp_datapath_config* config, afxdp_datapath** datapath,

@@ -7,11 +7,10 @@ import dataclasses
 import json
 import os
 import pathlib
-import signal
 import sys
 import tempfile
 
-from . import builds, machine, memory, network, speed
+from . import builds, leftovers, machine, memory, network, speed, stop_signals
 from .processes import BenchError
 from .report import comparison_table
 from .testbed import Settings
@@ -84,13 +83,13 @@ def _compare_memory(both, settings):
 
 def run(options):
     network.require_root_and_tools()
-    network.delete_leftovers()
+    leftovers.delete_of_the_dead()
     both = builds.prepare(options.ours, options.upstream)
     tool = builds.prepare_traffic_tool(options.traffic_tool)
     output = {"environment": _environment(both), "unfair": builds.differences(*both)}
     for difference in output["unfair"]:
         print(f"UNFAIR: {difference}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="afxdp-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix=leftovers.folder_prefix(os.getpid())) as folder:
         settings = Settings(traffic_tool=tool.resolve(), folder=pathlib.Path(folder),
                             warmup=options.warmup, duration=options.duration,
                             pmd_cpu=options.pmd_cpu, load_cpu=options.load_cpu)
@@ -104,19 +103,10 @@ def run(options):
 
 def main(arguments=None):
     options = parse_arguments(arguments)
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def stop(number, _frame):
-        # Once is enough: a second signal must not interrupt the taking down.
-        for other in signals:
-            signal.signal(other, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    for number in signals:
-        signal.signal(number, stop)
+    stop_signals.install()
     with contextlib.ExitStack() as stack:
-        # Catches what an interruption in the middle of making or deleting one has left.
-        stack.callback(network.delete_namespaces_of, os.getpid())
+        # What was just being made or deleted when a signal came.
+        stack.callback(leftovers.delete_of, os.getpid())
         try:
             run(options)
         except BenchError as error:

@@ -2,21 +2,20 @@
 """Network namespaces: one for a switch, one per container."""
 
 import os
-import pathlib
-import re
 import shutil
 
 from .processes import BenchError, run
 
-NAMESPACE_FOLDER = pathlib.Path("/run/netns")
-PREFIX = "bench-"
+
+def namespace_prefix(pid):
+    return f"bench-{pid}-"
 
 
 class Namespace:
     """A named network namespace of this process: bench-PID-ROLE."""
 
     def __init__(self, role):
-        self.name = f"{PREFIX}{os.getpid()}-{role}"
+        self.name = namespace_prefix(os.getpid()) + role
 
     def __enter__(self):
         run("ip", "netns", "add", self.name)
@@ -75,26 +74,6 @@ class Container:
 
     def ping(self, other):
         run(*self.namespace.inside("ping", "-q", "-c", "3", "-i", "0.05", "-W", "2", other.ip))
-
-
-def delete_namespaces_of(pid):
-    """Deletes what is left of a process's namespaces."""
-    for name in _names():
-        if name.startswith(f"{PREFIX}{pid}-"):
-            run("ip", "netns", "del", name)
-
-
-def delete_leftovers():
-    """Deletes namespaces of earlier runs that were killed before they could tidy up."""
-    for pid in {match[1] for name in _names() if (match := re.match(rf"{PREFIX}(\d+)-", name))}:
-        if not pathlib.Path("/proc", pid).exists():
-            delete_namespaces_of(pid)
-
-
-def _names():
-    if not NAMESPACE_FOLDER.is_dir():
-        return []
-    return sorted(entry.name for entry in NAMESPACE_FOLDER.iterdir())
 
 
 # Command -> Debian package.

@@ -7,16 +7,20 @@ import signal
 import subprocess
 import time
 
+from . import stop_signals
+
 
 class BenchError(Exception):
     """Something that the user must read; the message is complete."""
 
 
 def run(*args, env=None):
-    """Runs a command to its end and returns its standard output."""
+    """Runs a short command to its end, Ctrl-C or not, and returns its standard output."""
     command = [str(arg) for arg in args]
     try:
-        done = subprocess.run(command, env=env, text=True, capture_output=True, check=False)
+        with stop_signals.deferred():
+            done = subprocess.run(command, env=env, text=True, capture_output=True, check=False,
+                                  start_new_session=True)
     except OSError as error:
         raise BenchError(f"{command[0]}: {error.strerror}") from error
     if done.returncode != 0:
@@ -49,7 +53,8 @@ class Child:
         self.output = pathlib.Path(log)
         self.errors = self.output.with_suffix(".err")
         command = ["setpriv", "--pdeathsig", "TERM", *[str(arg) for arg in args]]
-        with self.output.open("wb") as out, self.errors.open("wb") as err:
+        with (self.output.open("wb") as out, self.errors.open("wb") as err,
+              stop_signals.deferred()):
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env,
                 start_new_session=True)

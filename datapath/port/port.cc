@@ -39,7 +39,10 @@ absl::Status AllModesRefused(const std::vector<ModeRefusal>& refusals) {
       absl::StrJoin(refusals, "; ", [](std::string* out, const ModeRefusal& refusal) {
         absl::StrAppend(out, "xdp-mode ", XdpModeName(refusal.mode), ": ", refusal.why.message());
       });
-  return ErrorWithErrno(ErrnoOf(refusals.back().why), text);
+  const bool only_one = refusals.size() == 1 && refusals.back().mode != XdpMode::kGeneric;
+  return ErrorWithErrno(
+      ErrnoOf(refusals.back().why),
+      absl::StrCat(text, only_one ? "; xdp-mode=best-effort takes the best that works" : ""));
 }
 
 // What the kernel counted on two sockets of one device queue.
@@ -62,6 +65,7 @@ absl::StatusOr<std::unique_ptr<Port>> Port::Open(const PortServices& services,
   if (!device.ok()) return device.status();
   AFXDP_RETURN_IF_ERROR(CheckDevice(*device));
   AFXDP_RETURN_IF_ERROR(CheckQueues(options, *device));
+  AFXDP_RETURN_IF_ERROR(CheckNoForeignProgram(device->ifindex));
   absl::StatusOr<RedirectProgram> program = RedirectProgram::Load();
   if (!program.ok()) return program.status();
 
@@ -100,7 +104,7 @@ Port::~Port() {
 absl::StatusOr<bool> Port::Prepare(const PortOptions& options) {
   absl::MutexLock lock(&mutex_);
   if (removed_ || if_nametoindex(name_.c_str()) != static_cast<unsigned int>(ifindex_)) {
-    return ErrorWithErrno(ENODEV, absl::StrCat(name_, " is not the device any more that it was"));
+    return ErrorWithErrno(ENODEV, "the device that the port was opened on is gone");
   }
   if (options == options_) {
     wanted_ = options;
@@ -140,9 +144,17 @@ absl::Status Port::Configure(const PortOptions& options) {
   return AllModesRefused(refusals);
 }
 
+// The sockets first, as a bind that fails leaves no trace, while attaching a program changes the
+// device's features, of which the kernel sends notice (kernel: veth_xdp_set() in
+// drivers/net/veth.c); upon each of these Open vSwitch tries again to add the ports that have
+// failed.
 absl::Status Port::TryMode(XdpMode mode, const PortOptions& options) {
+  AFXDP_RETURN_IF_ERROR(SetQueues(mode, options));
   AFXDP_RETURN_IF_ERROR(AttachFor(mode));
-  return SetQueues(mode, options);
+  for (const std::unique_ptr<Queue>& queue : queues_) {
+    AFXDP_RETURN_IF_ERROR(program_.Connect(queue->config().where.queue, queue->fd()));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Port::AttachFor(XdpMode mode) {
@@ -180,7 +192,9 @@ absl::Status Port::SetQueues(XdpMode mode, const PortOptions& options) {
   absl::Status status;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (kept[i] == nullptr && status.ok()) {
-      absl::StatusOr<std::unique_ptr<Queue>> opened = OpenQueue(wanted[i]);
+      absl::StatusOr<std::unique_ptr<Queue>> opened =
+          Queue::Open(services_.umem, services_.admission, services_.quarantine, wanted[i],
+                      &link_up_, history_[wanted[i].where.queue].counters);
       if (opened.ok()) {
         kept[i] = *std::move(opened);
       } else {
@@ -190,17 +204,6 @@ absl::Status Port::SetQueues(XdpMode mode, const PortOptions& options) {
     if (kept[i] != nullptr) queues_.push_back(std::move(kept[i]));
   }
   return status;
-}
-
-absl::StatusOr<std::unique_ptr<Queue>> Port::OpenQueue(const QueueConfig& config) {
-  absl::StatusOr<std::unique_ptr<Queue>> queue =
-      Queue::Open(services_.umem, services_.admission, services_.quarantine, config, &link_up_,
-                  history_[config.where.queue].counters);
-  if (!queue.ok()) return queue.status();
-  if (absl::Status status = program_.Connect(config.where.queue, (*queue)->fd()); !status.ok()) {
-    return status;
-  }
-  return queue;
 }
 
 void Port::CloseQueue(std::unique_ptr<Queue> queue) {

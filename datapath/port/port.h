@@ -104,8 +104,6 @@ class Port : private LinkListener {
   absl::Status AttachFor(XdpMode mode) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status SetQueues(XdpMode mode, const PortOptions& options)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<std::unique_ptr<Queue>> OpenQueue(const QueueConfig& config)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CloseQueue(std::unique_ptr<Queue> queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What `options` would take, and what the queues that there are have taken.
   uint32_t FramesNeeded(const PortOptions& options) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);

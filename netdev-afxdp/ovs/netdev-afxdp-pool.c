@@ -118,7 +118,9 @@ unixctl_show(struct unixctl_conn *conn, int argc, const char *argv[],
         unixctl_command_reply(conn, text);
         afxdp_free(text);
     } else if (name) {
-        unixctl_command_reply_error(conn, "no such afxdp port");
+        text = xasprintf("%s: no such afxdp port", name);
+        unixctl_command_reply_error(conn, text);
+        free(text);
     } else {
         unixctl_command_reply(conn, "");
     }

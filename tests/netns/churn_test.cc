@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "tests/netns/netns_test.h"
 
 namespace afxdp::testing {
@@ -69,8 +70,9 @@ class ChurnTest : public NetnsTest {
     PacketSocket socket(container(), Name("c", i));
     uint32_t number = 0;
     while (!stop_) {
-      for (int burst = 0; burst < 20; ++burst)
-        socket.Send(MakePacket(60 + number % 1400, number++));
+      for (int burst = 0; burst < 20; ++burst, ++number) {
+        socket.Send(MakePacket(60 + number % 1400, number));
+      }
       socket.ReceiveNumbers(1, absl::Milliseconds(1));
     }
   }
@@ -80,6 +82,7 @@ class ChurnTest : public NetnsTest {
     while (!stop_) {
       EXPECT_NE(datapath_->DescribePool(), "");
       datapath_->DescribePorts("");
+      absl::SleepFor(absl::Milliseconds(2));
     }
   }
 

@@ -51,8 +51,8 @@ class GoneTest : public NetnsTest {
     ASSERT_NE(port, nullptr);
     EXPECT_TRUE(WaitFor([&] { return !port->Report().link_up; }));
     EXPECT_GT(events_.status_changed, 0);
-    EXPECT_THAT(port->Prepare({}), FailsWith(ENODEV, HasSubstr("p0")));
-    EXPECT_THAT(port->Prepare({.n_rxq_desc = 64}), FailsWith(ENODEV, HasSubstr("p0")));
+    EXPECT_THAT(port->Prepare({}), FailsWith(ENODEV, HasSubstr("is gone")));
+    EXPECT_THAT(port->Prepare({.n_rxq_desc = 64}), FailsWith(ENODEV, HasSubstr("is gone")));
     const uint64_t before = CounterOf(*port, "tx_drop_link_down");
     UseOn(*port);
     EXPECT_EQ(CounterOf(*port, "tx_drop_link_down"), before + 200);
@@ -112,7 +112,7 @@ TEST_F(GoneTest, ARenamedDeviceIsNoLongerThePorts) {
   Port* port = Open("p0", {}, &events_);
   ASSERT_NE(port, nullptr);
   Command("ip link set p0 name p0b");
-  EXPECT_THAT(port->Prepare({}), FailsWith(ENODEV, HasSubstr("p0")));
+  EXPECT_THAT(port->Prepare({}), FailsWith(ENODEV, HasSubstr("is gone")));
   UseOn(*port);
   Close(port);
   ExpectAllFramesConserved();

@@ -3,13 +3,14 @@
 
 #include <linux/if.h>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/synchronization/notification.h"
 #include "tests/netns/netns_test.h"
 
 namespace afxdp::testing {
@@ -23,10 +24,9 @@ class Recorder : public LinkListener {
       absl::MutexLock lock(&mutex_);
       changed_.push_back(device);
     }
-    if (hold_ != nullptr) {
-      absl::Notification* hold = std::exchange(hold_, nullptr);
-      held_.Notify();
-      hold->WaitForNotification();
+    if (hold_.exchange(false)) {
+      held_ = true;
+      WaitFor([this] { return release_.load(); }, absl::InfiniteDuration());
     }
   }
   void OnLinkRemoved(int ifindex) override {
@@ -48,15 +48,18 @@ class Recorder : public LinkListener {
     absl::MutexLock lock(&mutex_);
     return changed_.size();
   }
-  // The next change keeps the watcher's thread until `hold` is notified.
-  void HoldAtNextChange(absl::Notification* hold) { hold_ = hold; }
+  // The next change keeps the watcher's thread until it is released.
+  void HoldAtNextChange() { hold_ = true; }
+  bool held() const { return held_; }
+  void Release() { release_ = true; }
 
   std::atomic<int> unknown_{0};
   std::atomic<int> ticks_{0};
-  absl::Notification held_;
 
  private:
-  std::atomic<absl::Notification*> hold_{nullptr};
+  std::atomic<bool> hold_{false};
+  std::atomic<bool> held_{false};
+  std::atomic<bool> release_{false};
   absl::Mutex mutex_;
   std::vector<Device> changed_;
   std::vector<int> removed_;
@@ -161,15 +164,14 @@ TEST_F(LinkWatcherTest, AfterUnsubscribingNothingIsToldAnyMore) {
 TEST_F(LinkWatcherTest, LostNoticesAreOwnedUpTo) {
   MakeVeth("p0", "c0", container());
   EXPECT_TRUE(WaitFor([&] { return recorder_.changes() > 0; }));
-  absl::Notification release;
-  recorder_.HoldAtNextChange(&release);
+  recorder_.HoldAtNextChange();
   Command("ip link set p0 mtu 1303");
-  EXPECT_TRUE(recorder_.held_.WaitForNotificationWithTimeout(kPatience));
+  EXPECT_TRUE(WaitFor([&] { return recorder_.held(); }));
   // More than the socket's buffer holds, each over a kilobyte in it.
   Command(
       "for i in $(seq 400); do echo link set p0 mtu $((1000 + i)); done | ip -batch - ; "
       "ip link set p0 mtu 1400");
-  release.Notify();
+  recorder_.Release();
   EXPECT_TRUE(WaitFor([&] { return recorder_.unknown_ > 0; }));
   // And it goes on from there.
   Command("ip link set p0 mtu 1304");

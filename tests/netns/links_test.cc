@@ -2,12 +2,12 @@
 //
 // Links that go down and come up again: what is sent meanwhile is dropped, counted, and never
 // delivered late.
+#include <atomic>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "tests/netns/netns_test.h"
 #include "tests/netns/xdp_query.h"
 
@@ -90,29 +90,30 @@ class LinksTest : public NetnsTest {
    public:
     explicit HeldWatcher(LinksTest& test) : test_(test) {
       MakeVeth("p9", "c9", test.container());
-      const auto port = test.datapath_->OpenPort("p9", {},
-                                                 {.wants_reconfigure = [] {},
-                                                  .status_changed =
-                                                      [this] {
-                                                        if (!held_.HasBeenNotified())
-                                                          held_.Notify();
-                                                        release_.WaitForNotification();
-                                                      }});
+      const auto port = test.datapath_->OpenPort(
+          "p9", {}, {.wants_reconfigure = [] {}, .status_changed = [this] { Hold(); }});
       EXPECT_OK(port);
-      Command("ip link set p9 promisc on");
-      EXPECT_TRUE(held_.WaitForNotificationWithTimeout(kPatience));
       port_ = port.value_or(nullptr);
+      Command("ip link set p9 promisc on");
+      EXPECT_TRUE(WaitFor([this] { return held_.load(); }));
     }
     ~HeldWatcher() {
-      release_.Notify();
+      release_ = true;
       test_.Close(port_);
       Command("ip link del p9");
     }
+    HeldWatcher(const HeldWatcher&) = delete;
+    HeldWatcher& operator=(const HeldWatcher&) = delete;
 
    private:
+    void Hold() {
+      held_ = true;
+      WaitFor([this] { return release_.load(); }, absl::InfiniteDuration());
+    }
+
     LinksTest& test_;
-    absl::Notification held_;
-    absl::Notification release_;
+    std::atomic<bool> held_{false};
+    std::atomic<bool> release_{false};
     Port* port_ = nullptr;
   };
 

@@ -46,7 +46,8 @@ class NetnsTest : public ::testing::Test {
   // Makes the datapath; SetUp() does so unless a test class has said otherwise.
   void StartDatapath(uint32_t frames = kFrames);
 
-  // Opens a port, or fails the test.  Null then.
+  // Opens a port, or fails the test.  Null then.  `events` must outlive the port: a member of the
+  // test class does, a local of the test does not.
   Port* Open(const std::string& device, const PortOptions& options = {},
              PortEvents* events = nullptr);
   absl::StatusOr<Port*> TryOpen(const std::string& device, const PortOptions& options = {},

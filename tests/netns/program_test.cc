@@ -51,6 +51,7 @@ class ProgramTest : public NetnsTest {
   std::optional<PacketSocket> socket_;
   std::optional<RedirectProgram> foreign_;
   uint32_t foreign_id_ = 0;
+  PortEvents events_;  // Outlives the ports, which call back until the end of the test.
 };
 
 TEST_F(ProgramTest, AForeignProgramIsNamedAndLeftAlone) {
@@ -82,8 +83,7 @@ TEST_F(ProgramTest, AForeignGenericProgramIsLeftAloneToo) {
 }
 
 TEST_F(ProgramTest, ADetachedProgramIsAttachedAgain) {
-  PortEvents events;
-  Port* port = Open("p0", {}, &events);
+  Port* port = Open("p0", {}, &events_);
   ASSERT_NE(port, nullptr);
   const uint32_t ours = QueryXdp("p0").native;
   ASSERT_NE(ours, 0u);
@@ -98,15 +98,14 @@ TEST_F(ProgramTest, ADetachedProgramIsAttachedAgain) {
 }
 
 TEST_F(ProgramTest, AProgramThatTookThePlaceStaysUntilItGoes) {
-  PortEvents events;
-  Port* port = Open("p0", {}, &events);
+  Port* port = Open("p0", {}, &events_);
   ASSERT_NE(port, nullptr);
   LoadForeign();
   ASSERT_TRUE(DetachLinkOf("p0"));
   std::optional<Attachment> attached = AttachForeign(XdpHook::kNative);
   ASSERT_TRUE(attached.has_value());
   EXPECT_TRUE(WaitFor([&] { return port->Report().displaced; }));
-  EXPECT_TRUE(WaitFor([&] { return events.status_changed > 0; }));
+  EXPECT_TRUE(WaitFor([&] { return events_.status_changed > 0; }));
   EXPECT_EQ(QueryXdp("p0").native, foreign_id_);
   const auto items = StatusItems(port->Report());
   EXPECT_THAT(items, ::testing::Contains(::testing::Pair("xdp-program-id", "detached")));

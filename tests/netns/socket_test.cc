@@ -61,13 +61,15 @@ TEST_F(SocketTest, AnImpossibleRingIsNamed) {
   rings = kRings;
   rings.completion = 0;
   EXPECT_THAT(XskSocket::Create(*region_, rings),
-              FailsWith(EINVAL, HasSubstr("a completion ring of 0")));
+              FailsWith(EINVAL, HasSubstr("completion ring of 0 descriptors")));
   rings = kRings;
   rings.rx = 3;
-  EXPECT_THAT(XskSocket::Create(*region_, rings), FailsWith(EINVAL, HasSubstr("an RX ring of 3")));
+  EXPECT_THAT(XskSocket::Create(*region_, rings),
+              FailsWith(EINVAL, HasSubstr("RX ring of 3 descriptors")));
   rings = kRings;
   rings.tx = 65;
-  EXPECT_THAT(XskSocket::Create(*region_, rings), FailsWith(EINVAL, HasSubstr("a TX ring of 65")));
+  EXPECT_THAT(XskSocket::Create(*region_, rings),
+              FailsWith(EINVAL, HasSubstr("TX ring of 65 descriptors")));
 }
 
 TEST_F(SocketTest, BindingFailuresNameQueueModeAndErrno) {

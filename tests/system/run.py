@@ -18,7 +18,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 # One test's limit, in seconds.  Below CTest's, so that a test that hangs still cleans up.
-LIMIT = 100
+LIMIT = 150
 
 
 class Terminated(Exception):

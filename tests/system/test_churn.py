@@ -22,6 +22,9 @@ class ChurnTest(SystemTest):
     def setUp(self):
         super().setUp()
         self.random = random.Random(os.environ.get("AFXDP_SEED", "afxdp"))
+        # On a loaded machine the kernel can take longer to let go of a queue than anybody would
+        # wait; such a port has to come up by itself then, which expect_no_error() waits for.
+        self.allow_log(r"(netdev|netdev_afxdp)\|WARN\|.*(Device or resource busy|EBUSY)")
 
     def flood_from(self, endpoint):
         return background(endpoint, BROADCAST, size=self.random.randrange(60, 1514), rate=2000)
@@ -45,7 +48,8 @@ class ChurnTest(SystemTest):
                     self.switch.delete_port(name)
                     present.remove(name)
                 else:
-                    self.add_port(name, ofport=numbers[name])
+                    self.switch.add_port(name, ofport=numbers[name])
+                    self.expect_no_error(name, timeout=30)
                     present.append(name)
         self.expect_all_frames()
         self.expect_whole_mesh(present, numbers)
@@ -97,7 +101,7 @@ class ChurnTest(SystemTest):
         """A container's qdisc keeps frames that we sent: their socket, and so the queue, cannot be
         had until it lets go.  Nobody waits for that for ever, and no frame is used meanwhile."""
         self.start_switch()
-        self.allow_log(r"\|(WARN|ERR)\|.*p1", r"timeval.*Unreasonably long", r"ovs_rcu.*blocked")
+        self.allow_log(r"\|(WARN|ERR)\|.*p1")
         one, two, three = (self.add_container(f"p{number}", number) for number in (1, 2, 3))
         self.switch.add_flow("in_port=2,actions=output:1")
         self.switch.add_flow("in_port=3,actions=output:2")
@@ -145,8 +149,6 @@ class ChurnTest(SystemTest):
 
     def test_sixty_four_ports(self):
         """As many containers as a host may have, added at once; frames go round all of them."""
-        # One transaction is one turn of OVS's main loop.
-        self.allow_log(r"timeval.*\|WARN\|Unreasonably long", r"ovs_rcu.*\|WARN\|blocked")
         self.start_switch()
         containers = Namespace("containers")
         self.addCleanup(containers.delete)

@@ -69,7 +69,7 @@ class RunnerTest(unittest.TestCase):
         process = self.hanging()
         process.kill()
         process.communicate(timeout=30)
-        wait_until(lambda: not any(left.startswith("process") for left in netns.leftovers(process.pid)),
+        wait_until(lambda: not any("process" in left for left in netns.leftovers(process.pid)),
                    lambda: f"no process left: {netns.leftovers(process.pid)}")
         netns.sweep()
         self.assertEqual(netns.leftovers(process.pid), [])
