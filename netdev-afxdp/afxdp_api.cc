@@ -138,6 +138,7 @@ int afxdp_datapath_create(const afxdp_datapath_config* config, afxdp_datapath** 
   options.headers = {.size = config->header_size,
                      .align = config->header_align,
                      .align_offset = config->header_align_offset};
+  options.ports_may_open = config->callbacks.ports_may_open;
   auto created = afxdp::Datapath::Create(options);
   if (!created.ok()) return Fail(created.status(), error);
   afxdp::Umem* umem = &(*created)->umem();

@@ -25,7 +25,7 @@ struct afxdp_queue;     // One XSK: RX, fill, TX and completion ring of one devi
 
 enum afxdp_log_level { AFXDP_LOG_ERROR, AFXDP_LOG_WARNING, AFXDP_LOG_INFO, AFXDP_LOG_DEBUG };
 
-// What the library calls back.  Both may be called from the library's own threads, never from the
+// What the library calls back.  All may be called from the library's own threads, never from the
 // hot path, and must not call back into the library.
 struct afxdp_callbacks {
   void (*log)(enum afxdp_log_level level, const char* message);
@@ -34,6 +34,8 @@ struct afxdp_callbacks {
   void (*port_wants_reconfigure)(void* owner);
   // Something that afxdp_port_status() shows has changed.
   void (*port_status_changed)(void* owner);
+  // A device that afxdp_port_open() found in somebody else's hands (EBUSY, EEXIST) is free now.
+  void (*ports_may_open)(void);
 };
 
 // ---- Daemon-wide -------------------------------------------------------------------------------

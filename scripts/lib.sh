@@ -26,7 +26,7 @@ PACKAGES=(
     autoconf automake libtool patch xz-utils
     libnuma-dev libcap-ng-dev libssl-dev python3
     # The demo and the tests with real traffic
-    ethtool iproute2 iputils-ping procps util-linux shellcheck
+    ethtool iproute2 iputils-ping iperf3 procps sockperf util-linux shellcheck
     # Downloads
     ca-certificates debian-archive-keyring
 )

@@ -47,14 +47,17 @@ absl::StatusOr<std::unique_ptr<Datapath>> Datapath::Create(const DatapathConfig&
   if (!umem.ok()) return umem.status();
   absl::StatusOr<std::unique_ptr<LinkWatcher>> watcher = LinkWatcher::Start();
   if (!watcher.ok()) return watcher.status();
-  return std::unique_ptr<Datapath>(new Datapath(*std::move(umem), *std::move(watcher)));
+  return std::unique_ptr<Datapath>(
+      new Datapath(*std::move(umem), *std::move(watcher), config.ports_may_open));
 }
 
-Datapath::Datapath(std::unique_ptr<Umem> umem, std::unique_ptr<LinkWatcher> watcher)
+Datapath::Datapath(std::unique_ptr<Umem> umem, std::unique_ptr<LinkWatcher> watcher,
+                   std::function<void()> ports_may_open)
     : umem_(std::move(umem)),
       admission_(umem_->region().frames()),
       quarantine_(umem_.get()),
-      watcher_(std::move(watcher)) {}
+      watcher_(std::move(watcher)),
+      retry_watch_(watcher_.get(), std::move(ports_may_open)) {}
 
 Datapath::~Datapath() {
   absl::MutexLock lock(&mutex_);
@@ -69,7 +72,12 @@ absl::StatusOr<Port*> Datapath::OpenPort(const std::string& name, const PortOpti
                                  .watcher = watcher_.get()};
   absl::StatusOr<std::unique_ptr<Port>> port =
       Port::Open(services, name, options, std::move(callbacks));
-  if (!port.ok()) return Annotate(port.status(), name);
+  if (!port.ok()) {
+    const int error = ErrnoOf(port.status());
+    if (error == EBUSY || error == EEXIST) retry_watch_.Add(name, options);
+    return Annotate(port.status(), name);
+  }
+  retry_watch_.Remove(name);
   absl::MutexLock lock(&mutex_);
   ports_.push_back(*std::move(port));
   return ports_.back().get();

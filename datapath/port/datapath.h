@@ -8,6 +8,7 @@
 #define DATAPATH_PORT_DATAPATH_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "absl/synchronization/mutex.h"
 #include "datapath/port/options.h"
 #include "datapath/port/port.h"
+#include "datapath/port/retry_watch.h"
 #include "datapath/umem/admission.h"
 #include "datapath/umem/umem.h"
 #include "datapath/xdp/link_watcher.h"
@@ -29,6 +31,9 @@ namespace afxdp {
 struct DatapathConfig {
   RegionOptions region;
   HeaderLayout headers;
+  // Called when a device that OpenPort() found in somebody else's hands has become free.  From a
+  // thread of the datapath's own; must not call back.
+  std::function<void()> ports_may_open = [] {};
 };
 
 // Bounds of the pool, in frames of 4096 bytes.
@@ -62,12 +67,14 @@ class Datapath {
   std::optional<std::string> DescribePorts(absl::string_view name) const;
 
  private:
-  Datapath(std::unique_ptr<Umem> umem, std::unique_ptr<LinkWatcher> watcher);
+  Datapath(std::unique_ptr<Umem> umem, std::unique_ptr<LinkWatcher> watcher,
+           std::function<void()> ports_may_open);
 
   const std::unique_ptr<Umem> umem_;
   Admission admission_;
   Quarantine quarantine_;
   const std::unique_ptr<LinkWatcher> watcher_;
+  RetryWatch retry_watch_;
 
   mutable absl::Mutex mutex_;
   std::vector<std::unique_ptr<Port>> ports_ ABSL_GUARDED_BY(mutex_);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "datapath/base/errno_status.h"
 #include "datapath/base/log.h"
+#include "datapath/xsk/queue_probe.h"
 
 namespace afxdp {
 namespace {
@@ -32,6 +33,14 @@ bool AnotherModeMayHelp(const absl::Status& status) {
     default:
       return true;
   }
+}
+
+// Spares an attempt that must fail: it would cost a registration of the region, some 12 ms.
+absl::Status CheckDriver(XdpMode mode, int ifindex) {
+  if (CopyingOf(mode) != XskSocket::Copying::kZeroCopy) return absl::OkStatus();
+  const absl::StatusOr<bool> able = DriverHasZeroCopy(ifindex);
+  if (!able.ok() || *able) return absl::OkStatus();
+  return ErrnoError(EOPNOTSUPP, "the device's driver has no AF_XDP zero-copy");
 }
 
 absl::Status AllModesRefused(const std::vector<ModeRefusal>& refusals) {
@@ -149,6 +158,7 @@ absl::Status Port::Configure(const PortOptions& options) {
 // drivers/net/veth.c); upon each of these Open vSwitch tries again to add the ports that have
 // failed.
 absl::Status Port::TryMode(XdpMode mode, const PortOptions& options) {
+  AFXDP_RETURN_IF_ERROR(CheckDriver(mode, ifindex_));
   AFXDP_RETURN_IF_ERROR(SetQueues(mode, options));
   AFXDP_RETURN_IF_ERROR(AttachFor(mode));
   for (const std::unique_ptr<Queue>& queue : queues_) {

@@ -12,6 +12,10 @@ namespace afxdp::kernel {
 // Generic netlink family "netdev" (include/uapi/linux/netdev.h).
 inline constexpr char kNetdevFamily[] = "netdev";
 inline constexpr uint8_t kNetdevVersion = 1;       // NETDEV_FAMILY_VERSION
+inline constexpr uint8_t kNetdevCmdDevGet = 1;     // NETDEV_CMD_DEV_GET, Linux 6.3
+inline constexpr uint16_t kDevIfindex = 1;         // NETDEV_A_DEV_IFINDEX
+inline constexpr uint16_t kDevXdpFeatures = 3;     // NETDEV_A_DEV_XDP_FEATURES
+inline constexpr uint64_t kXdpActXskZeroCopy = 8;  // NETDEV_XDP_ACT_XSK_ZEROCOPY
 inline constexpr uint8_t kNetdevCmdQueueGet = 10;  // NETDEV_CMD_QUEUE_GET, Linux 6.8
 inline constexpr uint16_t kQueueId = 1;            // NETDEV_A_QUEUE_ID
 inline constexpr uint16_t kQueueIfindex = 2;       // NETDEV_A_QUEUE_IFINDEX

@@ -14,8 +14,10 @@ namespace afxdp {
 namespace {
 
 // How long to wait for a device queue that another socket still holds.  Normally it takes 16 to
-// 70 ms after the other's close(); a queue that is held on purpose never becomes free.
-constexpr absl::Duration kBusyPatience = absl::Seconds(2);
+// 70 ms after the other's close(); a queue that is held on purpose never becomes free.  Whoever
+// waits here keeps Open vSwitch's main thread; a port that fails is tried again by itself
+// (RetryWatch).
+constexpr absl::Duration kBusyPatience = absl::Seconds(1);
 constexpr absl::Duration kBusyRetry = absl::Milliseconds(5);
 
 }  // namespace

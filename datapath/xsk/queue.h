@@ -40,7 +40,7 @@ struct QueueConfig {
 
 class Queue {
  public:
-  // Fails with EBUSY when the device queue has not become free within a second or two.
+  // Fails with EBUSY when the device queue has not become free within a second.
   static absl::StatusOr<std::unique_ptr<Queue>> Open(Umem* umem, Admission* admission,
                                                      Quarantine* quarantine,
                                                      const QueueConfig& config,

@@ -5,6 +5,8 @@
 #include <net/if.h>
 
 #include <cerrno>
+#include <functional>
+#include <optional>
 
 #include "datapath/base/errno_status.h"
 #include "datapath/base/netlink.h"
@@ -33,19 +35,16 @@ absl::StatusOr<uint16_t> FindNetdevFamily(NetlinkSocket& socket) {
   return family;
 }
 
-// Asks for one queue (`queue` not null) or dumps all of a device.
-absl::Status GetQueues(int ifindex, const uint32_t* queue, const NetlinkSocket::Visitor& visit) {
+// One request to the "netdev" family, whose attributes `fill` adds.
+absl::Status AskNetdev(uint8_t command, uint16_t flags, const std::function<void(nlmsghdr*)>& fill,
+                       const NetlinkSocket::Visitor& visit) {
   absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open(NETLINK_GENERIC);
   if (!socket.ok()) return socket.status();
   const absl::StatusOr<uint16_t> family = FindNetdevFamily(*socket);
   if (!family.ok()) return family.status();
-  NetlinkRequest request(*family, NLM_F_REQUEST | (queue ? NLM_F_ACK : NLM_F_DUMP));
-  AddGenericHeader(request, kernel::kNetdevCmdQueueGet, kernel::kNetdevVersion);
-  mnl_attr_put_u32(request.header(), kernel::kQueueIfindex, static_cast<uint32_t>(ifindex));
-  if (queue) {
-    mnl_attr_put_u32(request.header(), kernel::kQueueId, *queue);
-    mnl_attr_put_u32(request.header(), kernel::kQueueType, kernel::kQueueTypeRx);
-  }
+  NetlinkRequest request(*family, NLM_F_REQUEST | flags);
+  AddGenericHeader(request, command, kernel::kNetdevVersion);
+  fill(request.header());
   return socket->Transact(request, visit);
 }
 
@@ -78,9 +77,16 @@ bool NetlinkShowsXsks() {
 
 absl::StatusOr<bool> QueueIsFreeByNetlink(const DeviceQueue& where) {
   bool held = false;
-  AFXDP_RETURN_IF_ERROR(GetQueues(where.ifindex, &where.queue, [&](const nlmsghdr* reply) {
-    held = NetlinkAttributes(reply, sizeof(genlmsghdr))[kernel::kQueueXsk] != nullptr;
-  }));
+  AFXDP_RETURN_IF_ERROR(AskNetdev(
+      kernel::kNetdevCmdQueueGet, NLM_F_ACK,
+      [&](nlmsghdr* request) {
+        mnl_attr_put_u32(request, kernel::kQueueIfindex, static_cast<uint32_t>(where.ifindex));
+        mnl_attr_put_u32(request, kernel::kQueueId, where.queue);
+        mnl_attr_put_u32(request, kernel::kQueueType, kernel::kQueueTypeRx);
+      },
+      [&](const nlmsghdr* reply) {
+        held = NetlinkAttributes(reply, sizeof(genlmsghdr))[kernel::kQueueXsk] != nullptr;
+      }));
   return !held;
 }
 
@@ -98,12 +104,33 @@ bool QueueIsFree(const DeviceQueue& where) {
 
 absl::StatusOr<uint32_t> CountRxQueuesByNetlink(int ifindex) {
   uint32_t count = 0;
-  AFXDP_RETURN_IF_ERROR(GetQueues(ifindex, nullptr, [&](const nlmsghdr* reply) {
-    const NetlinkAttributes attributes(reply, sizeof(genlmsghdr));
-    const nlattr* type = attributes[kernel::kQueueType];
-    if (type && mnl_attr_get_u32(type) == kernel::kQueueTypeRx) ++count;
-  }));
+  AFXDP_RETURN_IF_ERROR(AskNetdev(
+      kernel::kNetdevCmdQueueGet, NLM_F_DUMP,
+      [&](nlmsghdr* request) {
+        mnl_attr_put_u32(request, kernel::kQueueIfindex, static_cast<uint32_t>(ifindex));
+      },
+      [&](const nlmsghdr* reply) {
+        const NetlinkAttributes attributes(reply, sizeof(genlmsghdr));
+        const nlattr* type = attributes[kernel::kQueueType];
+        if (type && mnl_attr_get_u32(type) == kernel::kQueueTypeRx) ++count;
+      }));
   return count;
+}
+
+absl::StatusOr<bool> DriverHasZeroCopy(int ifindex) {
+  std::optional<uint64_t> features;
+  AFXDP_RETURN_IF_ERROR(AskNetdev(
+      kernel::kNetdevCmdDevGet, NLM_F_ACK,
+      [&](nlmsghdr* request) {
+        mnl_attr_put_u32(request, kernel::kDevIfindex, static_cast<uint32_t>(ifindex));
+      },
+      [&](const nlmsghdr* reply) {
+        const NetlinkAttributes attributes(reply, sizeof(genlmsghdr));
+        const nlattr* attribute = attributes[kernel::kDevXdpFeatures];
+        if (attribute) features = mnl_attr_get_u64(attribute);
+      }));
+  if (!features) return absl::UnimplementedError("the kernel does not list XDP features");
+  return (*features & kernel::kXdpActXskZeroCopy) != 0;
 }
 
 }  // namespace afxdp

@@ -21,6 +21,11 @@ bool QueueIsFree(const DeviceQueue& where);
 absl::StatusOr<bool> QueueIsFreeByNetlink(const DeviceQueue& where);
 bool QueueIsFreeByBind(const DeviceQueue& where);
 
+// Whether the device's driver can do zero-copy on any queue.  That it can does not mean that a bind
+// will succeed; that it cannot spares the attempt.  An error where the kernel does not tell (before
+// 6.3).
+absl::StatusOr<bool> DriverHasZeroCopy(int ifindex);
+
 // How many RX queues the device has in use.  UNIMPLEMENTED where the kernel does not tell (before
 // 6.8).
 absl::StatusOr<uint32_t> CountRxQueuesByNetlink(int ifindex);

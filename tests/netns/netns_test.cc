@@ -44,7 +44,8 @@ void NetnsTest::TearDown() {
 
 void NetnsTest::StartDatapath(uint32_t frames) {
   auto datapath = Datapath::Create({.region = {.frames = frames, .hugepages = false},
-                                    .headers = {.size = 64, .align = 64, .align_offset = 0}});
+                                    .headers = {.size = 64, .align = 64, .align_offset = 0},
+                                    .ports_may_open = [this] { ++ports_may_open_; }});
   ASSERT_OK(datapath);
   datapath_ = *std::move(datapath);
 }

@@ -64,6 +64,7 @@ class NetnsTest : public ::testing::Test {
   std::optional<NetNamespace> container_;
   std::unique_ptr<Datapath> datapath_;
   bool with_datapath_ = true;
+  std::atomic<int> ports_may_open_{0};  // How often the datapath said so.
 };
 
 // A counter of the port's queue `index`, by the name that users see; fails when there is none.

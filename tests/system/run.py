@@ -90,6 +90,7 @@ def main():
     parser.add_argument("id", nargs="*")
     arguments = parser.parse_args()
     sys.path.insert(0, str(HERE))
+    sys.dont_write_bytecode = True  # root's files in the user's tree
     loader = unittest.TestLoader()
     suite = (loader.loadTestsFromNames(arguments.id) if arguments.id
              else loader.discover(str(HERE), "test_*.py"))

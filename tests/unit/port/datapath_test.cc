@@ -19,8 +19,8 @@ using ::testing::ContainsRegex;
 using testing::FailsWith;
 using ::testing::HasSubstr;
 
-constexpr DatapathConfig kConfig = {.region = {.frames = 2048, .hugepages = false},
-                                    .headers = {.size = 64, .align = 64, .align_offset = 0}};
+const DatapathConfig kConfig = {.region = {.frames = 2048, .hugepages = false},
+                                .headers = {.size = 64, .align = 64, .align_offset = 0}};
 
 TEST(ParseRegionOptionsTest, DefaultsWhenNothingIsSet) {
   const auto options = ParseRegionOptions(nullptr, nullptr);
