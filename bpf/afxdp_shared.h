@@ -4,8 +4,7 @@
 #ifndef BPF_AFXDP_SHARED_H
 #define BPF_AFXDP_SHARED_H
 
-/* Entries of a port's XSKMAP, one per device queue by its number.  The map is made with as many
- * entries as the device has queues; this bounds it. */
+/* Entries of a port's XSKMAP, one per device queue by its number. */
 #define AFXDP_MAX_QUEUES 256
 
 #endif /* BPF_AFXDP_SHARED_H */

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>
@@ -38,6 +39,16 @@ static_assert(sizeof(afxdp_packet) == sizeof(afxdp::ReceivedPacket));
 static_assert(offsetof(afxdp_packet, data) == offsetof(afxdp::ReceivedPacket, data));
 static_assert(offsetof(afxdp_packet, header) == offsetof(afxdp::ReceivedPacket, header));
 static_assert(offsetof(afxdp_packet, length) == offsetof(afxdp::ReceivedPacket, length));
+static_assert(sizeof(afxdp_transmit) == sizeof(afxdp::TransmitPacket));
+static_assert(offsetof(afxdp_transmit, data) == offsetof(afxdp::TransmitPacket, data));
+static_assert(offsetof(afxdp_transmit, frame) == offsetof(afxdp::TransmitPacket, frame));
+static_assert(offsetof(afxdp_transmit, length) == offsetof(afxdp::TransmitPacket, length));
+static_assert(offsetof(afxdp_transmit, kind) == offsetof(afxdp::TransmitPacket, kind));
+static_assert(sizeof(afxdp_transmit_kind) == sizeof(afxdp::TransmitKind));
+static_assert(AFXDP_IN_PLACE == static_cast<int>(afxdp::TransmitKind::kInPlace));
+static_assert(AFXDP_IN_PLACE_CLONE == static_cast<int>(afxdp::TransmitKind::kInPlaceClone));
+static_assert(AFXDP_COPY_FOREIGN == static_cast<int>(afxdp::TransmitKind::kCopyForeign));
+static_assert(AFXDP_COPY_UNFIT == static_cast<int>(afxdp::TransmitKind::kCopyUnfit));
 
 afxdp_callbacks global_callbacks;
 
@@ -86,23 +97,6 @@ afxdp::PortOptionsText FromC(const afxdp_port_options_text& options) {
           .use_need_wakeup = options.use_need_wakeup};
 }
 
-afxdp::TransmitKind FromC(afxdp_transmit_kind kind) {
-  switch (kind) {
-    case AFXDP_IN_PLACE:
-      return afxdp::TransmitKind::kInPlace;
-    case AFXDP_IN_PLACE_CLONE:
-      return afxdp::TransmitKind::kInPlaceClone;
-    case AFXDP_COPY_FOREIGN:
-      return afxdp::TransmitKind::kCopyForeign;
-    case AFXDP_COPY_UNFIT:
-      return afxdp::TransmitKind::kCopyUnfit;
-  }
-  return afxdp::TransmitKind::kCopyForeign;
-}
-
-// Packets that are handed on at a time; Open vSwitch's usual batch.
-constexpr size_t kTransmitBatch = 32;
-
 }  // namespace
 
 extern "C" {
@@ -139,7 +133,13 @@ int afxdp_datapath_create(const afxdp_datapath_config* config, afxdp_datapath** 
                      .align = config->header_align,
                      .align_offset = config->header_align_offset};
   options.ports_may_open = config->callbacks.ports_may_open;
-  auto created = afxdp::Datapath::Create(options);
+  absl::StatusOr<std::unique_ptr<afxdp::Datapath>> created;
+  try {
+    created = afxdp::Datapath::Create(options);
+  } catch (const std::exception& exception) {
+    // No memory, or no thread to be had.
+    created = afxdp::ErrorWithErrno(EAGAIN, exception.what());
+  }
   if (!created.ok()) return Fail(created.status(), error);
   afxdp::Umem* umem = &(*created)->umem();
   *datapath = new afxdp_datapath{*std::move(created), umem, config->callbacks};
@@ -216,7 +216,7 @@ void afxdp_port_visit_counters(const afxdp_port* port,
 }
 
 void afxdp_port_drops(const afxdp_port* port, uint64_t* tx_dropped, uint64_t* rx_dropped) {
-  const afxdp::PortDrops drops = afxdp::CountDrops(port->port->Report());
+  const afxdp::PortDrops drops = port->port->Report().drops;
   *tx_dropped = drops.transmit;
   *rx_dropped = drops.receive;
 }
@@ -237,32 +237,12 @@ size_t afxdp_queue_receive(afxdp_queue* queue, afxdp_packet* packets, size_t max
 }
 
 size_t afxdp_queue_transmit(afxdp_queue* queue, const afxdp_transmit* packets, size_t count) {
-  size_t sent = 0;
-  while (count > 0) {
-    afxdp::TransmitPacket batch[kTransmitBatch];
-    const size_t size = std::min(count, kTransmitBatch);
-    for (size_t i = 0; i < size; ++i) {
-      batch[i] = {packets[i].data, packets[i].length, FromC(packets[i].kind)};
-    }
-    sent += FromC(queue)->Transmit(batch, size);
-    packets += size;
-    count -= size;
-  }
-  return sent;
+  return FromC(queue)->Transmit(reinterpret_cast<const afxdp::TransmitPacket*>(packets), count);
 }
+
+bool afxdp_queue_is_busy(const afxdp_queue* queue) { return FromC(queue)->busy(); }
 
 int afxdp_queue_fd(const afxdp_queue* queue) { return FromC(queue)->fd(); }
-
-bool afxdp_frame_holds(const afxdp_datapath* datapath, const void* header, const void* data,
-                       uint32_t length) {
-  const afxdp::Umem& umem = *datapath->umem;
-  const uint64_t address = umem.region().Address(data);
-  if (address >= umem.region().size()) return false;
-  const uint32_t offset = address & (afxdp::kFrameSize - 1);
-  return length <= afxdp::kFrameSize - offset &&
-         umem.headers().Slot(static_cast<afxdp::FrameIndex>(address >> afxdp::kFrameShift)) ==
-             header;
-}
 
 void* afxdp_frame_alloc(afxdp_datapath* datapath, void** frame) {
   afxdp::FrameIndex index;

@@ -72,9 +72,9 @@ struct afxdp_port_options_text {
   const char* use_need_wakeup;
 };
 
-// Opens device `name` in the caller's network namespace: attaches the XDP program, binds an XSK to
-// each queue and posts frames for receive.  `owner` is handed to the callbacks.  On failure nothing
-// is left behind.
+// Opens device `name` in the caller's network namespace: binds an XSK to each queue, posts frames
+// for receive and attaches the XDP program.  `owner` is handed to the callbacks.  On failure
+// nothing is left behind.
 int afxdp_port_open(struct afxdp_datapath* datapath, const char* name,
                     const struct afxdp_port_options_text* options, void* owner,
                     struct afxdp_port** port, char** error);
@@ -111,7 +111,8 @@ void afxdp_port_visit_status(const struct afxdp_port* port,
 void afxdp_port_visit_counters(const struct afxdp_port* port,
                                void (*visit)(void* aux, const char* name, uint64_t value),
                                void* aux);
-// Packets that the port gave up on transmit, and on receive, for whatever reason.
+// Packets that the port gave up on, on transmit and on receive, and that the device's own counters
+// do not know of.
 void afxdp_port_drops(const struct afxdp_port* port, uint64_t* tx_dropped, uint64_t* rx_dropped);
 
 // ---- What afxdp/pool and afxdp/show print; free with afxdp_free()
@@ -146,6 +147,7 @@ enum afxdp_transmit_kind {
 
 struct afxdp_transmit {
   const void* data;
+  const void* frame;  // First byte of the frame, for packets in place.
   uint32_t length;
   enum afxdp_transmit_kind kind;
 };
@@ -159,9 +161,9 @@ size_t afxdp_queue_transmit(struct afxdp_queue* queue, const struct afxdp_transm
 // The queue's socket, for poll().
 int afxdp_queue_fd(const struct afxdp_queue* queue);
 
-// Whether `length` bytes at `data` lie in the one frame that `header` belongs to.
-bool afxdp_frame_holds(const struct afxdp_datapath* datapath, const void* header, const void* data,
-                       uint32_t length);
+// Whether packets may be waiting to be sent again or to be taken back, for which no event comes:
+// call afxdp_queue_receive() within about a millisecond, even when nothing has arrived.
+bool afxdp_queue_is_busy(const struct afxdp_queue* queue);
 
 // Takes a frame for a packet built by the caller.  Returns its header and sets `*frame` to its
 // first byte (4096 bytes are the caller's), or null when the pool is empty.  Any thread.

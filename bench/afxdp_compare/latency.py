@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Request-response latency from container to container: sockperf ping-pong over UDP."""
 
+import contextlib
 import dataclasses
 import math
+import pathlib
 import re
+import struct
 
 from .machine import Bystanders, doubts_about_machine
 from .processes import BenchError, Child, wait_until
@@ -12,6 +15,9 @@ from .testbed import Testbed
 PORT = 11111
 MESSAGE_SIZE = 64  # Bytes of UDP payload.
 PERCENTILES = {"p50": "50.000", "p99": "99.000", "p999": "99.900"}
+
+
+QOS_DEVICE = pathlib.Path("/dev/cpu_dma_latency")
 
 
 @dataclasses.dataclass
@@ -29,6 +35,17 @@ def measure(bed: Testbed) -> Latency:
     """Client and server share the load's core, as they would while one waits for the other."""
     client_side, server_side = bed.containers[0], bed.containers[-1]
     pin = ["taskset", "-c", str(bed.settings.load_cpu)]
+    with _no_deep_sleep():
+        output, others = _run(bed, client_side, server_side, pin)
+    mode = bed.switch.port_status(server_side.port).get("xdp-mode", "unknown")
+    result = Latency(**parse(output), mode=mode, doubts=doubts_about_machine(others))
+    if result.lost:
+        result.doubts.append(f"{result.lost} messages were lost")
+    return result
+
+
+def _run(bed, client_side, server_side, pin):
+    """What the client printed, and the cores' worth of time that others used meanwhile."""
     server = Child(server_side.namespace.inside(
         *pin, "sockperf", "server", "-i", server_side.ip, "-p", PORT),
         bed.folder / "latency-server.out")
@@ -48,12 +65,22 @@ def measure(bed: Testbed) -> Latency:
             client.stop()
     finally:
         server.stop()
-    mode = bed.switch.port_status(server_side.port).get("xdp-mode", "unknown")
-    result = Latency(**parse(client.output.read_text()), mode=mode,
-                     doubts=doubts_about_machine(others))
-    if result.lost:
-        result.doubts.append(f"{result.lost} messages were lost")
-    return result
+    return client.output.read_text(), others
+
+
+@contextlib.contextmanager
+def _no_deep_sleep():
+    """Lets idle CPUs poll while this lasts (PM QoS; pm_qos_interface.rst in the kernel's docs).
+
+    Waking a halted virtual CPU takes longer than the whole round trip, and whether one halts is the
+    halt-polling governor's guess: without this the figures jump between two levels.
+    """
+    if not QOS_DEVICE.exists():
+        yield
+        return
+    with QOS_DEVICE.open("wb", buffering=0) as device:
+        device.write(struct.pack("i", 0))
+        yield
 
 
 def parse(text):

@@ -4,20 +4,45 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <system_error>
 #include <utility>
 
 namespace afxdp {
 
+namespace {
+
+// Blocks all signals for as long as it lives.
+class SignalBlock {
+ public:
+  SignalBlock() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
 std::thread StartThread(const std::string& name, std::function<void()> body) {
   // A thread inherits the mask of its maker, so there is no moment in which it could be hit.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalBlock block;
   std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_setname_np(thread.native_handle(), name.c_str());
   return thread;
+}
+
+std::optional<std::thread> TryStartThread(const std::string& name, std::function<void()> body) {
+  try {
+    return StartThread(name, std::move(body));
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace afxdp

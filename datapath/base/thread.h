@@ -5,6 +5,7 @@
 #define DATAPATH_BASE_THREAD_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -12,7 +13,11 @@ namespace afxdp {
 
 // Runs `body` on a new thread called `name` (at most 15 characters, a limit of Linux).  All signals
 // are blocked in it, so that they reach a thread of the program that expects them.
+// Ends with an exception (std::system_error) when there are no more threads to be had.
 std::thread StartThread(const std::string& name, std::function<void()> body);
+
+// The same, with nothing instead of the exception.
+std::optional<std::thread> TryStartThread(const std::string& name, std::function<void()> body);
 
 }  // namespace afxdp
 

@@ -70,11 +70,14 @@ absl::StatusOr<Port*> Datapath::OpenPort(const std::string& name, const PortOpti
                                  .admission = &admission_,
                                  .quarantine = &quarantine_,
                                  .watcher = watcher_.get()};
+  // A device that was found taken is not waited for again: we are told when it is free.
+  const absl::Duration patience = retry_watch_.Has(name) ? absl::ZeroDuration() : Port::kPatience;
   absl::StatusOr<std::unique_ptr<Port>> port =
-      Port::Open(services, name, options, std::move(callbacks));
+      Port::Open(services, name, options, std::move(callbacks), patience);
   if (!port.ok()) {
     const int error = ErrnoOf(port.status());
-    if (error == EBUSY || error == EEXIST) retry_watch_.Add(name, options);
+    const bool frames_come_back = error == ENOMEM && admission_.returning() > 0;
+    if (error == EBUSY || error == EEXIST || frames_come_back) retry_watch_.Add(name, options);
     return Annotate(port.status(), name);
   }
   retry_watch_.Remove(name);

@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "datapath/base/errno_status.h"
 #include "datapath/base/log.h"
 #include "datapath/xsk/queue_probe.h"
@@ -64,12 +65,18 @@ KernelStatistics Sum(const KernelStatistics& a, const KernelStatistics& b) {
           .tx_ring_empty_descs = a.tx_ring_empty_descs + b.tx_ring_empty_descs};
 }
 
+// What the kernel could not put into a socket.  In native mode the device counts these as well, in
+// generic mode nobody does (measured on veth).
+uint64_t ReceiveDrops(const KernelStatistics& kernel) {
+  return kernel.rx_dropped + kernel.rx_ring_full;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Port>> Port::Open(const PortServices& services,
                                                  const std::string& name,
                                                  const PortOptions& options,
-                                                 PortCallbacks callbacks) {
+                                                 PortCallbacks callbacks, absl::Duration patience) {
   absl::StatusOr<Device> device = FindDevice(name);
   if (!device.ok()) return device.status();
   AFXDP_RETURN_IF_ERROR(CheckDevice(*device));
@@ -83,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Port>> Port::Open(const PortServices& services,
   {
     absl::MutexLock lock(&port->mutex_);
     AFXDP_RETURN_IF_ERROR(services.admission->Check(port->FramesNeeded(options), /*returned=*/0));
-    AFXDP_RETURN_IF_ERROR(port->Configure(options));
+    AFXDP_RETURN_IF_ERROR(port->Configure(options, absl::Now() + patience));
     port->wanted_ = options;
   }
   services.watcher->Subscribe(port.get());
@@ -130,17 +137,17 @@ absl::StatusOr<bool> Port::Prepare(const PortOptions& options) {
 
 absl::Status Port::Apply() {
   absl::MutexLock lock(&mutex_);
-  return Configure(wanted_);
+  return Configure(wanted_, absl::Now() + kPatience);
 }
 
-absl::Status Port::Configure(const PortOptions& options) {
+absl::Status Port::Configure(const PortOptions& options, absl::Time deadline) {
   // A port that runs keeps its mode unless another is asked for: to try a better one would cost the
   // queues that work.
   const bool keep_mode = mode_ && options.mode == options_.mode;
   const std::vector<XdpMode> modes = keep_mode ? std::vector<XdpMode>{*mode_} : options.Modes();
   std::vector<ModeRefusal> refusals;
   for (const XdpMode mode : modes) {
-    absl::Status status = TryMode(mode, options);
+    absl::Status status = TryMode(mode, options, deadline);
     if (status.ok()) {
       mode_ = mode;
       options_ = options;
@@ -157,14 +164,14 @@ absl::Status Port::Configure(const PortOptions& options) {
 // device's features, of which the kernel sends notice (kernel: veth_xdp_set() in
 // drivers/net/veth.c); upon each of these Open vSwitch tries again to add the ports that have
 // failed.
-absl::Status Port::TryMode(XdpMode mode, const PortOptions& options) {
+absl::Status Port::TryMode(XdpMode mode, const PortOptions& options, absl::Time deadline) {
   AFXDP_RETURN_IF_ERROR(CheckDriver(mode, ifindex_));
-  AFXDP_RETURN_IF_ERROR(SetQueues(mode, options));
-  AFXDP_RETURN_IF_ERROR(AttachFor(mode));
+  AFXDP_RETURN_IF_ERROR(SetQueues(mode, options, deadline));
   for (const std::unique_ptr<Queue>& queue : queues_) {
     AFXDP_RETURN_IF_ERROR(program_.Connect(queue->config().where.queue, queue->fd()));
   }
-  return absl::OkStatus();
+  // Last, with the map filled: no packet of a new port finds an empty slot and strays to the stack.
+  return AttachFor(mode);
 }
 
 absl::Status Port::AttachFor(XdpMode mode) {
@@ -178,7 +185,7 @@ absl::Status Port::AttachFor(XdpMode mode) {
   return absl::OkStatus();
 }
 
-absl::Status Port::SetQueues(XdpMode mode, const PortOptions& options) {
+absl::Status Port::SetQueues(XdpMode mode, const PortOptions& options, absl::Time deadline) {
   // 1. What is wanted, in the order of the port's RX queues.
   std::vector<QueueConfig> wanted;
   for (uint32_t i = 0; i < options.n_rxq; ++i) {
@@ -204,7 +211,7 @@ absl::Status Port::SetQueues(XdpMode mode, const PortOptions& options) {
     if (kept[i] == nullptr && status.ok()) {
       absl::StatusOr<std::unique_ptr<Queue>> opened =
           Queue::Open(services_.umem, services_.admission, services_.quarantine, wanted[i],
-                      &link_up_, history_[wanted[i].where.queue].counters);
+                      &link_up_, history_[wanted[i].where.queue].counters, deadline);
       if (opened.ok()) {
         kept[i] = *std::move(opened);
       } else {
@@ -224,6 +231,7 @@ void Port::CloseQueue(std::unique_ptr<Queue> queue) {
   }
   if (const absl::StatusOr<KernelStatistics> last = queue->Statistics(); last.ok()) {
     history_[number].kernel = Sum(history_[number].kernel, *last);
+    if (mode_ == XdpMode::kGeneric) history_[number].generic_drops += ReceiveDrops(*last);
   }
 }
 
@@ -258,12 +266,17 @@ PortReport Port::Report() const {
   report.program = DescribeProgramOf(program_.fd());
   report.options = options_;
   report.rings = options_.Rings(device_);
+  for (const auto& [number, history] : history_) {
+    report.drops += CountDrops(*history.counters);
+    report.drops.receive += history.generic_drops;
+  }
   for (const std::unique_ptr<Queue>& queue : queues_) {
     const uint32_t number = queue->config().where.queue;
     const auto past = history_.find(number);
     KernelStatistics kernel = past == history_.end() ? KernelStatistics() : past->second.kernel;
     if (const absl::StatusOr<KernelStatistics> now = queue->Statistics(); now.ok()) {
       kernel = Sum(kernel, *now);
+      if (mode_ == XdpMode::kGeneric) report.drops.receive += ReceiveDrops(*now);
     }
     report.queues.push_back({number, queue->id(), NameCounters(queue->counters(), kernel)});
   }

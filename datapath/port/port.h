@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "datapath/port/options.h"
 #include "datapath/port/port_report.h"
 #include "datapath/umem/admission.h"
@@ -59,7 +60,13 @@ class Port : private LinkListener {
   static absl::StatusOr<std::unique_ptr<Port>> Open(const PortServices& services,
                                                     const std::string& name,
                                                     const PortOptions& options,
-                                                    PortCallbacks callbacks);
+                                                    PortCallbacks callbacks,
+                                                    absl::Duration patience = kPatience);
+
+  // How long to wait, over all queues, for device queues that another socket still holds.  Normally
+  // it takes 16 to 70 ms after the other's close(); a queue that is held on purpose never becomes
+  // free.  Whoever waits here keeps Open vSwitch's main thread.
+  static constexpr absl::Duration kPatience = absl::Seconds(1);
   // Does not wait: the quarantine closes the sockets.
   ~Port() override;
 
@@ -92,17 +99,19 @@ class Port : private LinkListener {
   // What is left of the queues that one device queue has had so far.
   struct QueueHistory {
     std::shared_ptr<QueueCounters> counters = std::make_shared<QueueCounters>();
-    KernelStatistics kernel;  // Of sockets that are closed.
+    KernelStatistics kernel;     // Of sockets that are closed.
+    uint64_t generic_drops = 0;  // Of those, receive drops in generic mode.
   };
 
   Port(const PortServices& services, const Device& device, RedirectProgram program,
        PortCallbacks callbacks);
 
-  absl::Status Configure(const PortOptions& options) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status TryMode(XdpMode mode, const PortOptions& options)
+  absl::Status Configure(const PortOptions& options, absl::Time deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TryMode(XdpMode mode, const PortOptions& options, absl::Time deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status AttachFor(XdpMode mode) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status SetQueues(XdpMode mode, const PortOptions& options)
+  absl::Status SetQueues(XdpMode mode, const PortOptions& options, absl::Time deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CloseQueue(std::unique_ptr<Queue> queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What `options` would take, and what the queues that there are have taken.

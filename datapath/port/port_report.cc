@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "datapath/port/port_report.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -66,16 +65,11 @@ std::vector<NamedCounter> NameCounters(const QueueCounters& counters,
   };
 }
 
-PortDrops CountDrops(const PortReport& report) {
-  PortDrops drops;
-  for (const QueueReport& queue : report.queues) {
-    for (const auto& [name, value] : queue.counters) {
-      // A busy kick is a packet that the device refused and the kernel freed.
-      if (absl::StartsWith(name, "tx_drop_") || name == "tx_kick_busy") drops.transmit += value;
-      if (name == "rx_drop_invalid" || name == "rx_dropped") drops.receive += value;
-    }
-  }
-  return drops;
+PortDrops CountDrops(const QueueCounters& counters) {
+  const TransmitCounters& tx = counters.transmit;
+  return {.transmit = tx.drop_no_descriptor.Get() + tx.drop_no_frame.Get() + tx.drop_invalid.Get() +
+                      tx.drop_link_down.Get(),
+          .receive = counters.receive.drop_invalid.Get()};
 }
 
 std::vector<std::pair<std::string, std::string>> ConfigItems(const PortReport& report) {

@@ -33,6 +33,19 @@ struct QueueReport {
   std::vector<NamedCounter> counters;
 };
 
+// Packets that we gave up on and that the device's own counters do not know of.
+struct PortDrops {
+  uint64_t transmit = 0;
+  uint64_t receive = 0;
+
+  PortDrops& operator+=(const PortDrops& other) {
+    transmit += other.transmit;
+    receive += other.receive;
+    return *this;
+  }
+};
+PortDrops CountDrops(const QueueCounters& counters);
+
 struct PortReport {
   Device device;
   bool link_up = false;
@@ -43,18 +56,12 @@ struct PortReport {
   PortOptions options;
   RingSizes rings;
   std::vector<QueueReport> queues;
+  PortDrops drops;  // Of all queues that the port has had.
 };
 
 // All counters of a queue, in a fixed order.
 std::vector<NamedCounter> NameCounters(const QueueCounters& counters,
                                        const KernelStatistics& kernel);
-
-// Packets that were given up on, whatever the reason, over all queues.
-struct PortDrops {
-  uint64_t transmit = 0;
-  uint64_t receive = 0;
-};
-PortDrops CountDrops(const PortReport& report);
 
 // The port's options and what they came to, as Open vSwitch's get_config shows them.
 std::vector<std::pair<std::string, std::string>> ConfigItems(const PortReport& report);

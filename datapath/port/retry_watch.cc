@@ -31,6 +31,12 @@ void RetryWatch::Remove(absl::string_view name) {
                 wanted_.end());
 }
 
+bool RetryWatch::Has(absl::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  return std::any_of(wanted_.begin(), wanted_.end(),
+                     [&](const Wanted& wanted) { return wanted.name == name; });
+}
+
 bool RetryWatch::IsOver(const Wanted& wanted) {
   const int ifindex = static_cast<int>(if_nametoindex(wanted.name.c_str()));
   // A device that comes or changes is told by rtnetlink, to whoever adds ports.

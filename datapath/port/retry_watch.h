@@ -36,6 +36,8 @@ class RetryWatch : private LinkListener {
   void Add(absl::string_view name, const PortOptions& options);
   // Not any more: the device has been opened.
   void Remove(absl::string_view name);
+  // Whether `name` is waited for.
+  bool Has(absl::string_view name);
 
  private:
   struct Wanted {

@@ -74,4 +74,9 @@ uint32_t Admission::promised() const {
   return promised_;
 }
 
+uint32_t Admission::returning() const {
+  absl::MutexLock lock(&mutex_);
+  return returning_;
+}
+
 }  // namespace afxdp

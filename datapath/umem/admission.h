@@ -74,6 +74,8 @@ class Admission {
   absl::Status Check(uint32_t frames, uint32_t returned) const;
 
   uint32_t promised() const;
+  // Of those, the frames of rings that are closed.
+  uint32_t returning() const;
   uint32_t limit() const { return limit_; }
 
  private:

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "datapath/xsk/quarantine.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "datapath/base/errno_status.h"
 #include "datapath/base/thread.h"
 #include "datapath/xsk/queue_probe.h"
@@ -15,6 +19,16 @@ namespace {
 
 // How often the kernel is asked whether a queue is free; it sends no notice of that.
 constexpr absl::Duration kProbeInterval = absl::Milliseconds(4);
+
+// After this the frames of a copy-mode socket come back though its queue is not free: it may be
+// another program's by now.  Nothing is received into them after close() (kernel: xsk_release() in
+// net/xdp/xsk.c unbinds and waits for a grace period); what may still point to them are sent
+// packets of the few drivers that send without copying, and those lie in a queue for less than
+// this.
+constexpr absl::Duration kCopyPatience = absl::Seconds(10);
+
+// Sockets that are closed side by side.
+constexpr size_t kClosers = 16;
 
 }  // namespace
 
@@ -29,10 +43,11 @@ Quarantine::~Quarantine() {
   thread_.join();
 }
 
-void Quarantine::Add(XskSocket socket, const DeviceQueue& where, QueueId id, FramePromise promise) {
+void Quarantine::Add(XskSocket socket, const DeviceQueue& where, XskSocket::Copying copying,
+                     QueueId id, FramePromise promise) {
   promise.SetReturning();
   absl::MutexLock lock(&mutex_);
-  patients_.push_back({where, id, std::move(promise)});
+  patients_.push_back({where, copying, id, std::move(promise)});
   arrivals_.push_back({std::move(socket), id});
 }
 
@@ -95,17 +110,23 @@ void Quarantine::Run() {
 // Closes the sockets side by side: each close() waits for a grace period of its own, and 64 of them
 // take 777 ms one after the other but 14 ms in threads.
 void Quarantine::CloseAll(std::vector<Arrival> arrivals) {
-  std::vector<std::thread> closers;
-  for (size_t i = 1; i < arrivals.size(); ++i) {
-    closers.push_back(
-        StartThread("afxdp-close", [&arrival = arrivals[i]] { arrival.socket.Close(); }));
+  std::atomic<size_t> next{0};
+  const auto close_some = [&] {
+    for (size_t i = next++; i < arrivals.size(); i = next++) arrivals[i].socket.Close();
+  };
+  std::vector<std::thread> helpers;
+  while (helpers.size() + 1 < std::min(arrivals.size(), kClosers)) {
+    std::optional<std::thread> helper = TryStartThread("afxdp-close", close_some);
+    if (!helper) break;  // No more threads to be had: this one does it alone.
+    helpers.push_back(*std::move(helper));
   }
-  if (!arrivals.empty()) arrivals.front().socket.Close();
-  for (std::thread& closer : closers) closer.join();
+  close_some();
+  for (std::thread& helper : helpers) helper.join();
 
   absl::MutexLock lock(&mutex_);
   for (const Arrival& arrival : arrivals) {
-    absl::c_find_if(patients_, [&](const Patient& p) { return p.id == arrival.id; })->closed = true;
+    absl::c_find_if(patients_, [&](const Patient& p) { return p.id == arrival.id; })->closed =
+        absl::Now();
   }
 }
 
@@ -115,20 +136,33 @@ void Quarantine::TakeFramesBack(QueueId id) {
   }
 }
 
+bool Quarantine::LetGo(const DeviceQueue& where, XskSocket::Copying copying, absl::Time closed) {
+  if (copying == XskSocket::Copying::kCopy && absl::Now() - closed > kCopyPatience) return true;
+  return QueueIsFree(where);
+}
+
 void Quarantine::ReleaseFree() {
-  std::vector<std::pair<DeviceQueue, QueueId>> closed;
+  struct Closed {
+    DeviceQueue where;
+    XskSocket::Copying copying;
+    QueueId id;
+    absl::Time since;
+  };
+  std::vector<Closed> closed;
   {
     absl::MutexLock lock(&mutex_);
     for (const Patient& patient : patients_) {
-      if (patient.closed) closed.emplace_back(patient.where, patient.id);
+      if (patient.closed == absl::InfiniteFuture()) continue;
+      closed.push_back({patient.where, patient.copying, patient.id, patient.closed});
     }
   }
-  for (const auto& [where, id] : closed) {
-    if (!QueueIsFree(where)) continue;
-    TakeFramesBack(id);
+  for (const Closed& patient : closed) {
+    if (!LetGo(patient.where, patient.copying, patient.since)) continue;
+    TakeFramesBack(patient.id);
     absl::MutexLock lock(&mutex_);
-    patients_.erase(absl::c_find_if(patients_, [id = id](const Patient& p) { return p.id == id; }));
-    id_in_use_[id] = false;
+    patients_.erase(
+        absl::c_find_if(patients_, [&](const Patient& p) { return p.id == patient.id; }));
+    id_in_use_[patient.id] = false;
   }
 }
 

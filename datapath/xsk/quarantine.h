@@ -37,7 +37,8 @@ class Quarantine {
 
   // Takes over a socket that was bound to `where` and whose frames the ledger knows as `id`'s.
   // `id` and `promise` end when the frames are back.
-  void Add(XskSocket socket, const DeviceQueue& where, QueueId id, FramePromise promise);
+  void Add(XskSocket socket, const DeviceQueue& where, XskSocket::Copying copying, QueueId id,
+           FramePromise promise);
 
   // Closes a socket that was never bound, or in vain: no device uses its frames, so they are back
   // and `id` has ended on return.  In particular it does not wait for whoever holds the queue.
@@ -55,9 +56,10 @@ class Quarantine {
  private:
   struct Patient {
     DeviceQueue where;
+    XskSocket::Copying copying;
     QueueId id;
     FramePromise promise;
-    bool closed = false;
+    absl::Time closed = absl::InfiniteFuture();
   };
   struct Arrival {
     XskSocket socket;
@@ -68,6 +70,7 @@ class Quarantine {
   void CloseAll(std::vector<Arrival> arrivals);
   void ReleaseFree();
   void TakeFramesBack(QueueId id);
+  static bool LetGo(const DeviceQueue& where, XskSocket::Copying copying, absl::Time closed);
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return !arrivals_.empty() || (stop_ && patients_.empty());
   }

@@ -13,11 +13,6 @@
 namespace afxdp {
 namespace {
 
-// How long to wait for a device queue that another socket still holds.  Normally it takes 16 to
-// 70 ms after the other's close(); a queue that is held on purpose never becomes free.  Whoever
-// waits here keeps Open vSwitch's main thread; a port that fails is tried again by itself
-// (RetryWatch).
-constexpr absl::Duration kBusyPatience = absl::Seconds(1);
 constexpr absl::Duration kBusyRetry = absl::Milliseconds(5);
 
 }  // namespace
@@ -26,14 +21,14 @@ absl::StatusOr<std::unique_ptr<Queue>> Queue::Open(Umem* umem, Admission* admiss
                                                    Quarantine* quarantine,
                                                    const QueueConfig& config,
                                                    const std::atomic<bool>* link_up,
-                                                   std::shared_ptr<QueueCounters> counters) {
-  const absl::Time deadline = absl::Now() + kBusyPatience;
+                                                   std::shared_ptr<QueueCounters> counters,
+                                                   absl::Time deadline) {
   absl::StatusOr<FramePromise> promise = admission->Promise(config.FramesNeeded(), deadline);
   if (!promise.ok()) return promise.status();
   quarantine->WaitUntilFree(config.where, deadline);
   for (;;) {
     // Ask before trying: a socket takes milliseconds to make, and each failed bind spoils one.
-    while (!QueueIsFree(config.where) && absl::Now() < deadline) absl::SleepFor(kBusyRetry);
+    while (QueueIsKnownHeld(config.where) && absl::Now() < deadline) absl::SleepFor(kBusyRetry);
     absl::StatusOr<XskSocket> socket = XskSocket::Create(umem->region(), config.rings);
     if (!socket.ok()) return socket.status();
     absl::StatusOr<QueueId> id = quarantine->AllocateId();
@@ -44,6 +39,8 @@ absl::StatusOr<std::unique_ptr<Queue>> Queue::Open(Umem* umem, Admission* admiss
     if (bound.ok()) return queue;
     if (ErrnoOf(bound) != EBUSY || absl::Now() >= deadline) return bound;
     promise = std::move(queue->promise_);
+    queue.reset();
+    absl::SleepFor(kBusyRetry);
   }
 }
 
@@ -79,7 +76,7 @@ Queue::~Queue() {
   receiver_.reset();
   transmitter_.reset();
   if (bound_) {
-    quarantine_->Add(*std::move(socket_), config_.where, id_, std::move(promise_));
+    quarantine_->Add(*std::move(socket_), config_.where, config_.copying, id_, std::move(promise_));
   } else {
     quarantine_->Discard(*std::move(socket_), id_);
   }

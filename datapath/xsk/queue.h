@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "datapath/umem/admission.h"
 #include "datapath/umem/umem.h"
 #include "datapath/xsk/quarantine.h"
@@ -40,12 +41,13 @@ struct QueueConfig {
 
 class Queue {
  public:
-  // Fails with EBUSY when the device queue has not become free within a second.
+  // Fails with EBUSY when the device queue has not become free by `deadline`.
   static absl::StatusOr<std::unique_ptr<Queue>> Open(Umem* umem, Admission* admission,
                                                      Quarantine* quarantine,
                                                      const QueueConfig& config,
                                                      const std::atomic<bool>* link_up,
-                                                     std::shared_ptr<QueueCounters> counters);
+                                                     std::shared_ptr<QueueCounters> counters,
+                                                     absl::Time deadline);
   ~Queue();
 
   Queue(const Queue&) = delete;
@@ -66,6 +68,9 @@ class Queue {
   }
   // Takes back frames that have been sent.
   void Poll() { transmitter_->Poll(); }
+
+  // Sent frames are out that Poll() would take back.
+  bool busy() const { return transmitter_->busy(); }
 
   // The kernel has given up on this queue with packets on its ring: it must be replaced.
   bool abandoned() const { return transmitter_->abandoned(); }

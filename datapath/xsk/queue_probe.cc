@@ -92,6 +92,11 @@ absl::StatusOr<bool> QueueIsFreeByNetlink(const DeviceQueue& where) {
 
 bool QueueIsFreeByBind(const DeviceQueue& where) { return TryBind(where) != EBUSY; }
 
+bool QueueIsKnownHeld(const DeviceQueue& where) {
+  const absl::StatusOr<bool> free = QueueIsFreeByNetlink(where);
+  return free.ok() && !*free;
+}
+
 bool QueueIsFree(const DeviceQueue& where) {
   static const bool by_netlink = NetlinkShowsXsks();
   if (!by_netlink) return QueueIsFreeByBind(where);

@@ -16,6 +16,11 @@ namespace afxdp {
 // with memory of its own.  A device that does not exist holds nothing.
 bool QueueIsFree(const DeviceQueue& where);
 
+// Whether the kernel says by netlink that an AF_XDP socket holds `where`.  False also where it does
+// not tell: then only an attempt to bind does.  Unlike QueueIsFree() this never binds, which would
+// keep the queue busy for a moment itself.
+bool QueueIsKnownHeld(const DeviceQueue& where);
+
 // The two ways of QueueIsFree().  Netlink also answers "free" where the kernel does not know about
 // XSKs at all.
 absl::StatusOr<bool> QueueIsFreeByNetlink(const DeviceQueue& where);

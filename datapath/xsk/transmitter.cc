@@ -97,12 +97,19 @@ bool Transmitter::Place(const TransmitPacket& packet, xdp_desc* descriptor) {
   return true;
 }
 
+// The frame that a packet in place is in, by what its sender says and not by its bytes, of which
+// there may be none.
+FrameIndex Transmitter::FrameOf(const TransmitPacket& packet) const {
+  return static_cast<FrameIndex>(
+      std::min<uint64_t>(umem_->region().Address(packet.frame) >> kFrameShift, UINT32_MAX));
+}
+
 bool Transmitter::PlaceFrame(const TransmitPacket& packet, xdp_desc* descriptor) {
-  const uint64_t address = umem_->region().Address(packet.data);
-  const FrameIndex frame =
-      static_cast<FrameIndex>(std::min<uint64_t>(address >> kFrameShift, UINT32_MAX));
-  const uint32_t offset = address & (kFrameSize - 1);
-  if (packet.length < kMinLength || packet.length > kFrameSize - offset) [[unlikely]] {
+  const FrameIndex frame = FrameOf(packet);
+  const uint64_t offset =
+      umem_->region().Address(packet.data) - umem_->region().Address(packet.frame);
+  if (packet.length < kMinLength || offset >= kFrameSize || packet.length > kFrameSize - offset)
+      [[unlikely]] {
     umem_->pool().Give(FrameOwner::Held(), &frame, 1);
     counters_->drop_invalid.Add(1);
     return false;
@@ -111,7 +118,7 @@ bool Transmitter::PlaceFrame(const TransmitPacket& packet, xdp_desc* descriptor)
     counters_->drop_invalid.Add(1);
     return false;
   }
-  descriptor->addr = address;
+  descriptor->addr = (uint64_t{frame} << kFrameShift) + offset;
   return true;
 }
 
@@ -201,8 +208,10 @@ bool Transmitter::KickOnce() {
     case EAGAIN:  // More than one call's worth, or the peer is slower than we are.
       counters_->kick_again.Add(1);
       return true;
-    case EBUSY:  // The device dropped the packet at the ring's head; its frame completes.
-      counters_->kick_busy.Add(1);
+    case EBUSY:
+      // In copy mode the device dropped the packet at the ring's head, whose frame completes.  In
+      // zero-copy mode it is being configured.
+      (options_.zero_copy ? counters_->kick_again : counters_->kick_busy).Add(1);
       return true;
     case ENOBUFS:  // The kernel is out of memory; later.
     case ENOMEM:
@@ -211,23 +220,31 @@ bool Transmitter::KickOnce() {
       return false;
     default:
       // ENETDOWN, ENXIO: the device is down or gone, and the packets stay on the ring (kernel:
-      // xsk_check_common() in net/xdp/xsk.c).
+      // xsk_check_common() in net/xdp/xsk.c).  A zero-copy driver says so too while it resets,
+      // after which it goes on by itself; that it is really down is seen by Poll().
       counters_->kick_error.Add(1);
-      abandoned_.store(true, std::memory_order_relaxed);
+      if (!options_.zero_copy) abandoned_.store(true, std::memory_order_relaxed);
       return false;
   }
+}
+
+// Whether packets are left that the device has not sent.  A zero-copy driver takes them off our
+// ring long before it sends them, so there all that has not completed counts.
+bool Transmitter::HasUnsent() const {
+  if (options_.zero_copy) return outstanding_.load(std::memory_order_relaxed) > 0;
+  return socket_->tx.Pending() > 0;
 }
 
 void Transmitter::Poll() {
   if (outstanding_.load(std::memory_order_relaxed) == 0) return;
   if (!mutex_.TryLock()) return;
   Reclaim();
-  if (!abandoned() && socket_->tx.Pending() > 0) {
-    if (link_up_->load(std::memory_order_relaxed)) {
+  if (!abandoned()) {
+    if (!link_up_->load(std::memory_order_relaxed)) {
+      if (HasUnsent()) abandoned_.store(true, std::memory_order_relaxed);
+    } else if (socket_->tx.Pending() > 0) {
       Kick();
       Reclaim();
-    } else {
-      abandoned_.store(true, std::memory_order_relaxed);
     }
   }
   mutex_.Unlock();

@@ -21,7 +21,7 @@
 namespace afxdp {
 
 // How a packet gets onto the TX ring.
-enum class TransmitKind : uint8_t {
+enum class TransmitKind : uint32_t {
   kInPlace,       // Its bytes lie in a frame that the sender holds; that frame is sent.
   kInPlaceClone,  // The same, but the frame was filled by copying another packet.
   kCopyForeign,   // Bytes from elsewhere, copied into a frame.
@@ -30,9 +30,23 @@ enum class TransmitKind : uint8_t {
 
 struct TransmitPacket {
   const void* data;
+  const void* frame;  // First byte of the frame that is sent; of no meaning for packets to copy.
   uint32_t length;
   TransmitKind kind;
 };
+
+// A packet that is sent from the frame that its bytes lie in.
+inline TransmitPacket SendInPlace(const void* data, uint32_t length) {
+  // The region starts on a page, so a frame's first byte is a multiple of its size.
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  return {data, reinterpret_cast<const void*>(address & ~uintptr_t{kFrameSize - 1}), length,
+          TransmitKind::kInPlace};
+}
+
+// A packet that is copied into a frame.
+inline TransmitPacket SendCopy(const void* data, uint32_t length) {
+  return {data, nullptr, length, TransmitKind::kCopyForeign};
+}
 
 // Any thread.
 class Transmitter {
@@ -55,6 +69,9 @@ class Transmitter {
   // Takes back what has been sent and kicks what has not, unless another thread is at it.
   void Poll() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Whether sent frames are still out: somebody should Poll() before long.
+  bool busy() const { return outstanding_.load(std::memory_order_relaxed) > 0; }
+
   // True once packets were left on the ring by a device that is down or gone.  They would go out
   // whenever it is back, so the socket must be replaced; until then everything is dropped.
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
@@ -76,6 +93,7 @@ class Transmitter {
   uint32_t MakeRoom(size_t wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Place(const TransmitPacket& packet, xdp_desc* descriptor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FrameIndex FrameOf(const TransmitPacket& packet) const;
   bool PlaceFrame(const TransmitPacket& packet, xdp_desc* descriptor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool PlaceCopy(const TransmitPacket& packet, xdp_desc* descriptor)
@@ -86,6 +104,7 @@ class Transmitter {
   void Reclaim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Kick() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool KickOnce() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasUnsent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint32_t Room() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return socket_->tx.size() - outstanding_.load(std::memory_order_relaxed);
   }

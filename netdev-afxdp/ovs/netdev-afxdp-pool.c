@@ -12,6 +12,7 @@
 #include "netdev-afxdp.h"
 #include "netdev-linux-private.h"
 #include "openvswitch/compiler.h"
+#include "openvswitch/poll-loop.h"
 #include "openvswitch/thread.h"
 #include "openvswitch/vlog.h"
 #include "smap.h"
@@ -310,13 +311,6 @@ netdev_afxdp_rxq_recv(struct netdev_rxq *rxq, struct dp_packet_batch *batch,
         return EAGAIN;
     }
 
-    /* The kernel has just written the data, maybe on another core, and a
-     * slot's last user was the thread that sent the frame's last packet. */
-    for (size_t i = 0; i < n; i++) {
-        OVS_PREFETCH_WRITE(packets[i].header);
-        OVS_PREFETCH(packets[i].data);
-    }
-
     for (size_t i = 0; i < n; i++) {
         const struct afxdp_packet *packet = &packets[i];
         struct afxdp_slot *slot = packet->header;
@@ -332,6 +326,18 @@ netdev_afxdp_rxq_recv(struct netdev_rxq *rxq, struct dp_packet_batch *batch,
         *qfill = -ENOTSUP;
     }
     return 0;
+}
+
+/* Called for ports that the main thread polls, besides waiting for packets. */
+void
+netdev_afxdp_rxq_wait(struct netdev_rxq *rxq)
+{
+    const struct netdev_afxdp *afxdp = netdev_linux_cast(rxq->netdev)->afxdp;
+
+    if (rxq->queue_id < afxdp->n_queues
+        && afxdp_queue_is_busy(afxdp->queues[rxq->queue_id])) {
+        poll_timer_wait(1);
+    }
 }
 
 /* Transmit. */
@@ -369,6 +375,7 @@ send_chunk(struct afxdp_queue *queue, struct dp_packet **packets, size_t n)
         struct dp_packet *packet = packets[i];
 
         transmit->data = dp_packet_data(packet);
+        transmit->frame = dp_packet_base(packet);
         transmit->length = dp_packet_size(packet);
         transmit->kind = transmit_kind(packet);
         if (transmit->kind != AFXDP_IN_PLACE

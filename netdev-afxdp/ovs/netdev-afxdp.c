@@ -80,7 +80,6 @@ static const struct afxdp_callbacks callbacks = {
     .log = log_message,
     .port_wants_reconfigure = port_wants_reconfigure,
     .port_status_changed = port_status_changed,
-    /* Makes the bridge try to add its failed ports again. */
     .ports_may_open = if_notifier_manual_report,
 };
 

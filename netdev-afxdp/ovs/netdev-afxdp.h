@@ -35,6 +35,7 @@ int netdev_afxdp_get_stats(const struct netdev *, struct netdev_stats *);
 int netdev_afxdp_get_custom_stats(const struct netdev *,
                                   struct netdev_custom_stats *);
 int netdev_afxdp_get_status(const struct netdev *, struct smap *);
+void netdev_afxdp_rxq_wait(struct netdev_rxq *);
 int netdev_afxdp_rxq_construct(struct netdev_rxq *);
 void netdev_afxdp_rxq_destruct(struct netdev_rxq *);
 int netdev_afxdp_rxq_recv(struct netdev_rxq *, struct dp_packet_batch *,

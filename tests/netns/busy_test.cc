@@ -48,6 +48,30 @@ TEST_F(BusyTest, AQueueThatStaysHeldIsGivenUpAfterABoundedWait) {
   EXPECT_EQ(QueryXdp("p0").native, 0u) << "nothing may be left behind";
 }
 
+TEST_F(BusyTest, WhatIsKnownToBeTakenIsNotWaitedForAgain) {
+  const ForeignSocket foreign({.ifindex = IfIndex("p0"), .queue = 0});
+  EXPECT_FALSE(TryOpen("p0").ok());
+  const absl::Time start = absl::Now();
+  EXPECT_THAT(TryOpen("p0"), FailsWith(EBUSY, HasSubstr("queue 0")));
+  EXPECT_LE(absl::Now() - start, absl::Milliseconds(500));
+}
+
+// The kernel lists no queues of a device that is down, so whether one is free shows only in
+// binding.
+TEST_F(BusyTest, ADeviceThatIsDownCanBeOpenedAndComesUpLater) {
+  Command("ip link set p0 down");
+  for (int round = 0; round < 3; ++round) {
+    Port* port = Open("p0");
+    ASSERT_NE(port, nullptr);
+    Close(port);
+  }
+  Port* port = Open("p0");
+  ASSERT_NE(port, nullptr);
+  Command("ip link set p0 up");
+  EXPECT_TRUE(WaitFor([&] { return port->Report().link_up; }));
+  ExpectTraffic(port, 3);
+}
+
 TEST_F(BusyTest, FailedAttemptsKeepNoFrames) {
   const ForeignSocket foreign({.ifindex = IfIndex("p0"), .queue = 0});
   EXPECT_FALSE(TryOpen("p0").ok());

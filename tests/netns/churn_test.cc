@@ -52,11 +52,11 @@ class ChurnTest : public NetnsTest {
       Port* to = ports_[(static_cast<size_t>(from) + received_) % kPorts];
       Port* copy_to = ports_[(static_cast<size_t>(from) + received_ + 1) % kPorts];
       if (copy_to != nullptr && copy_to->queue_count() > 0) {
-        const TransmitPacket copy = {packet.data, packet.length, TransmitKind::kCopyForeign};
+        const TransmitPacket copy = SendCopy(packet.data, packet.length);
         copy_to->queue(0)->Transmit(&copy, 1);
       }
       if (to != nullptr && to->queue_count() > 0) {
-        const TransmitPacket transmit = {packet.data, packet.length, TransmitKind::kInPlace};
+        const TransmitPacket transmit = SendInPlace(packet.data, packet.length);
         to->queue(received_ % to->queue_count())->Transmit(&transmit, 1);
       } else {
         const FrameIndex frame = datapath_->umem().headers().FrameOf(packet.header);

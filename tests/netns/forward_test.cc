@@ -88,7 +88,7 @@ TEST_P(ForwardTest, WithAHeaderPushedIntoTheHeadroom) {
   const std::string pushed = MakePacket(450, 8);
   char* front = packet.data - 250;
   pushed.copy(front, pushed.size());
-  const TransmitPacket transmit = {front, 450, TransmitKind::kInPlace};
+  const TransmitPacket transmit = SendInPlace(front, 450);
   ASSERT_EQ(veth1_->queue(0)->Transmit(&transmit, 1), 1u);
   EXPECT_THAT(socket1_->ReceiveNumbers(1), ElementsAreArray({8u}));
   ExpectAllFramesConserved();

@@ -80,7 +80,7 @@ class LinksTest : public NetnsTest {
   size_t SendBatch(size_t size) {
     const std::string packet = MakePacket(100, number_++);
     const std::vector<TransmitPacket> batch(
-        size, {packet.data(), static_cast<uint32_t>(packet.size()), TransmitKind::kCopyForeign});
+        size, SendCopy(packet.data(), static_cast<uint32_t>(packet.size())));
     return port_->queue(0)->Transmit(batch.data(), size);
   }
 
@@ -188,7 +188,8 @@ TEST_F(LinksTest, WhatThePeerRefusesIsDrainedAndCounted) {
     SetPeer("down");
     for (int i = 0; i < 10; ++i) EXPECT_EQ(SendBatch(32), 32u);
     EXPECT_EQ(CounterOf(*port_, "tx_kick_busy"), 320u);
-    EXPECT_EQ(CountDrops(port_->Report()).transmit, 320u);
+    // The device has counted these itself.
+    EXPECT_EQ(port_->Report().drops.transmit, 0u);
     EXPECT_FALSE(port_->queue(0)->abandoned());
     SetPeer("up");
   }

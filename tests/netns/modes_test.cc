@@ -23,7 +23,7 @@ class ModesTest : public NetnsTest {
     return {items.begin(), items.end()};
   }
   // Makes a device of a kind that has no XDP of its own; false where there is none.
-  bool MakeDummy(const std::string& name) {
+  static bool MakeDummy(const std::string& name) {
     return TryCommand("ip link add " + name + " type dummy && ip link set " + name + " up")
                .status == 0;
   }

@@ -124,7 +124,7 @@ size_t Forward(Queue& from, Queue& to, size_t count, absl::Duration timeout) {
         while (const size_t size = from.Receive(received, kBatch)) {
           TransmitPacket packets[kBatch];
           for (size_t i = 0; i < size; ++i) {
-            packets[i] = {received[i].data, received[i].length, TransmitKind::kInPlace};
+            packets[i] = SendInPlace(received[i].data, received[i].length);
           }
           to.Transmit(packets, size);
           forwarded += size;
@@ -136,8 +136,7 @@ size_t Forward(Queue& from, Queue& to, size_t count, absl::Duration timeout) {
 }
 
 bool TransmitCopy(Queue& queue, const std::string& packet) {
-  const TransmitPacket transmit = {packet.data(), static_cast<uint32_t>(packet.size()),
-                                   TransmitKind::kCopyForeign};
+  const TransmitPacket transmit = SendCopy(packet.data(), static_cast<uint32_t>(packet.size()));
   return queue.Transmit(&transmit, 1) == 1;
 }
 

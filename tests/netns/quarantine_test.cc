@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "datapath/xsk/queue_probe.h"
+#include "tests/netns/foreign_socket.h"
 #include "tests/netns/netns_test.h"
 
 namespace afxdp::testing {
@@ -33,7 +34,7 @@ class QuarantineTest : public NetnsTest {
     quarantine_ = std::make_unique<Quarantine>(umem_.get());
   }
 
-  DeviceQueue Where(uint32_t queue) { return {.ifindex = IfIndex("p0"), .queue = queue}; }
+  static DeviceQueue Where(uint32_t queue) { return {.ifindex = IfIndex("p0"), .queue = queue}; }
 
   // A socket with frames in both directions and a promise, as a Queue has.
   struct Subject {
@@ -58,7 +59,7 @@ class QuarantineTest : public NetnsTest {
     return Subject{*std::move(socket), *id, *std::move(promise)};
   }
   void Add(Subject subject, uint32_t queue) {
-    quarantine_->Add(std::move(subject.socket), Where(queue), subject.id,
+    quarantine_->Add(std::move(subject.socket), Where(queue), XskSocket::Copying::kCopy, subject.id,
                      std::move(subject.promise));
   }
 
@@ -79,6 +80,17 @@ TEST_F(QuarantineTest, FramesPromiseAndNumberComeBackWhenTheQueueIsFree) {
   EXPECT_THAT(quarantine_->Ids(), IsEmpty());
   EXPECT_TRUE(QueueIsFree(Where(0)));
   EXPECT_EQ(*quarantine_->AllocateId(), id) << "the number can be had again";
+}
+
+// Somebody else may take the queue before we see that it is free.
+TEST_F(QuarantineTest, InCopyModeASuccessorOnTheQueueKeepsNoFramesForEver) {
+  const ForeignSocket successor(Where(0));
+  auto subject = Make(0, /*bind=*/false);
+  ASSERT_TRUE(subject.has_value());
+  Add(*std::move(subject), 0);
+  EXPECT_FALSE(quarantine_->WaitUntilFree(Where(0), absl::Now() + absl::Seconds(1)));
+  EXPECT_TRUE(quarantine_->WaitUntilFree(Where(0), absl::Now() + absl::Seconds(20)));
+  EXPECT_EQ(umem_->ledger().Count().pool, 4096u);
 }
 
 TEST_F(QuarantineTest, AddingDoesNotWait) {
@@ -148,7 +160,8 @@ TEST_F(QuarantineTest, ADeviceThatIsDeletedMeanwhileLetsGo) {
   ASSERT_TRUE(subject.has_value());
   const DeviceQueue where = Where(0);
   Command("ip link del p0");
-  quarantine_->Add(std::move(subject->socket), where, subject->id, std::move(subject->promise));
+  quarantine_->Add(std::move(subject->socket), where, XskSocket::Copying::kCopy, subject->id,
+                   std::move(subject->promise));
   EXPECT_TRUE(quarantine_->WaitUntilFree(where, absl::Now() + kPatience));
   EXPECT_EQ(umem_->ledger().Count().pool, 4096u);
 }

@@ -32,7 +32,7 @@ class SocketTest : public NetnsTest {
     region_.emplace(*std::move(region));
   }
 
-  DeviceQueue Queue0() const { return {.ifindex = IfIndex("p0"), .queue = 0}; }
+  static DeviceQueue Queue0() { return {.ifindex = IfIndex("p0"), .queue = 0}; }
   absl::Status Bind(const DeviceQueue& where,
                     XskSocket::Copying copying = XskSocket::Copying::kCopy) {
     auto socket = XskSocket::Create(*region_, kRings);

@@ -32,7 +32,7 @@ std::vector<uint32_t> Lengths(uint32_t longest) {
 
 class TrafficTest : public NetnsTest, public ::testing::WithParamInterface<Setup> {
  protected:
-  PortOptions options() const {
+  static PortOptions options() {
     return {.mode = std::get<0>(GetParam()), .need_wakeup = std::get<1>(GetParam())};
   }
 };

@@ -21,7 +21,7 @@ std::string MakePacket(uint32_t length, uint32_t number) {
   std::memcpy(packet.data(), kHeader, kHeaderSize);
   std::memcpy(packet.data() + kHeaderSize, &number, sizeof number);
   for (size_t i = kMinTestPacket; i < length; ++i) {
-    packet[i] = static_cast<char>(i * 31 + number * 7 + length);
+    packet[i] = static_cast<char>(i * 31 + uint64_t{number} * 7 + length);
   }
   return packet;
 }

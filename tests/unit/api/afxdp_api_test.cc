@@ -88,28 +88,6 @@ TEST(ApiFrameTest, AllocGivesAFrameAndItsHeader) {
   EXPECT_THAT(ApiText(afxdp_datapath_describe_pool(datapath)).str(), HasSubstr("held by OVS: 0\n"));
 }
 
-TEST(ApiFrameTest, HoldsKnowsTheFramesBounds) {
-  afxdp_datapath* datapath = SharedDatapath();
-  void* frame = nullptr;
-  void* header = afxdp_frame_alloc(datapath, &frame);
-  void* other_frame = nullptr;
-  void* other_header = afxdp_frame_alloc(datapath, &other_frame);
-  char* data = static_cast<char*>(frame);
-  EXPECT_TRUE(afxdp_frame_holds(datapath, header, data, 4096));
-  EXPECT_TRUE(afxdp_frame_holds(datapath, header, data + 4095, 1));
-  EXPECT_TRUE(afxdp_frame_holds(datapath, header, data + 256, 3840));
-  EXPECT_FALSE(afxdp_frame_holds(datapath, header, data, 4097));
-  EXPECT_FALSE(afxdp_frame_holds(datapath, header, data + 256, 3841));
-  EXPECT_FALSE(afxdp_frame_holds(datapath, header, data, UINT32_MAX));
-  EXPECT_FALSE(afxdp_frame_holds(datapath, header, other_frame, 60));
-  int elsewhere = 0;
-  EXPECT_FALSE(afxdp_frame_holds(datapath, header, &elsewhere, 4));
-  EXPECT_FALSE(afxdp_frame_holds(datapath, header, nullptr, 0));
-  EXPECT_FALSE(afxdp_frame_holds(datapath, &elsewhere, data, 60));
-  afxdp_frame_free(datapath, header);
-  afxdp_frame_free(datapath, other_header);
-}
-
 TEST(ApiFrameTest, AnEmptyPoolGivesNull) {
   afxdp_datapath* datapath = SharedDatapath();
   std::vector<void*> headers;

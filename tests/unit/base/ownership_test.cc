@@ -42,7 +42,8 @@ TEST(UniqueFdTest, MovingLeavesNothingBehind) {
   UniqueFd first(OpenNull());
   const int raw = first.get();
   UniqueFd second(std::move(first));
-  EXPECT_FALSE(first.valid());  // NOLINT(bugprone-use-after-move): what the move left.
+  // NOLINTNEXTLINE(bugprone-use-after-move, clang-analyzer-cplusplus.Move): what the move left.
+  EXPECT_FALSE(first.valid());
   EXPECT_EQ(second.get(), raw);
   UniqueFd third(OpenNull());
   const int replaced = third.get();
@@ -63,6 +64,7 @@ TEST(MappingTest, MapsAndUnmaps) {
     data[8191] = 1;
     Mapping moved = *std::move(mapping);
     EXPECT_EQ(moved.data(), data);
+    // NOLINTNEXTLINE(bugprone-use-after-move, clang-analyzer-cplusplus.Move): what the move left.
     EXPECT_EQ(mapping->data(), nullptr);
   }
   // msync() says ENOMEM for memory that is not mapped.

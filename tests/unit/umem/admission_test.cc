@@ -163,6 +163,7 @@ TEST(AdmissionTest, HugeWishesDoNotOverflow) {
 TEST(AdmissionTest, ThreadsNeverGetMoreThanThereIs) {
   Admission admission(1024);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 2000; ++round) {

@@ -126,6 +126,7 @@ class Hammer {
 
   void Run(int rounds) {
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([this, i, rounds] { Work(static_cast<size_t>(i), rounds); });
     }

@@ -70,7 +70,7 @@ TEST(PacketHeadersTest, FrameOfAnythingElseIsNoFrame) {
   int other = 0;
   EXPECT_GE(headers->FrameOf(first + 1), kFrames);
   EXPECT_GE(headers->FrameOf(first - 576), kFrames);
-  EXPECT_GE(headers->FrameOf(first + 576 * kFrames), kFrames);
+  EXPECT_GE(headers->FrameOf(first + size_t{576} * kFrames), kFrames);
   EXPECT_GE(headers->FrameOf(&other), kFrames);
   EXPECT_GE(headers->FrameOf(nullptr), kFrames);
 }

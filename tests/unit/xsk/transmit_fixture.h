@@ -45,10 +45,10 @@ class TransmitterTest : public ::testing::Test {
     EXPECT_EQ(umem_->pool().Take(FrameOwner::Held(), &frame, 1), 1u);
     char* data = umem_->region().FrameData(frame) + offset;
     text.copy(data, std::min<size_t>(text.size(), kFrameSize - offset));
-    return {data, static_cast<uint32_t>(text.size()), kind};
+    return {data, umem_->region().FrameData(frame), static_cast<uint32_t>(text.size()), kind};
   }
   static TransmitPacket Foreign(const std::string& text) {
-    return {text.data(), static_cast<uint32_t>(text.size()), TransmitKind::kCopyForeign};
+    return {text.data(), nullptr, static_cast<uint32_t>(text.size()), TransmitKind::kCopyForeign};
   }
 
   size_t Transmit(const std::vector<TransmitPacket>& packets) {
@@ -56,7 +56,7 @@ class TransmitterTest : public ::testing::Test {
   }
 
   FrameIndex FrameOf(const TransmitPacket& packet) {
-    return static_cast<FrameIndex>(umem_->region().Address(packet.data) >> kFrameShift);
+    return static_cast<FrameIndex>(umem_->region().Address(packet.frame) >> kFrameShift);
   }
   FrameOwner OwnerOf(const TransmitPacket& packet) {
     return umem_->ledger().Owner(FrameOf(packet));

@@ -41,7 +41,7 @@ TEST_F(TransmitterPacketsTest, ForeignBytesAreCopiedBehindTheHeadroom) {
 
 TEST_F(TransmitterPacketsTest, EachKindHasItsCounter) {
   const TransmitPacket clone = Held(kText, 256, TransmitKind::kInPlaceClone);
-  const TransmitPacket unfit = {kText.data(), 60, TransmitKind::kCopyUnfit};
+  const TransmitPacket unfit = {kText.data(), nullptr, 60, TransmitKind::kCopyUnfit};
   EXPECT_EQ(Transmit({clone, unfit, unfit, Foreign(kText), Foreign(kText), Foreign(kText),
                       Held(kText), Held(kText), Held(kText), Held(kText)}),
             10u);
@@ -102,8 +102,8 @@ TEST_F(TransmitterPacketsTest, AFrameThatIsNotHeldIsRefusedAndStaysWhereItIs) {
   TransmitPacket in_pool = Held(kText);
   const FrameIndex free = FrameOf(in_pool);
   umem_->pool().Give(FrameOwner::Held(), &free, 1);
-  const TransmitPacket not_held = {umem_->region().FrameData(posted) + 256, 60,
-                                   TransmitKind::kInPlace};
+  const TransmitPacket not_held = {umem_->region().FrameData(posted) + 256,
+                                   umem_->region().FrameData(posted), 60, TransmitKind::kInPlace};
   EXPECT_EQ(Transmit({in_pool, not_held}), 0u);
   EXPECT_EQ(counters_->drop_invalid.Get(), 2u);
   EXPECT_TRUE(umem_->ledger().Owner(free).is_pool());
@@ -114,10 +114,32 @@ TEST_F(TransmitterPacketsTest, AFrameThatIsNotHeldIsRefusedAndStaysWhereItIs) {
 TEST_F(TransmitterPacketsTest, BytesOutsideTheRegionCannotGoInPlace) {
   const char* base = umem_->region().base();
   for (const char* data : {kText.data(), base - 60, base + umem_->region().size()}) {
-    EXPECT_EQ(Transmit({{data, 60, TransmitKind::kInPlace}}), 0u);
+    EXPECT_EQ(Transmit({{data, data, 60, TransmitKind::kInPlace}}), 0u);
   }
   EXPECT_EQ(counters_->drop_invalid.Get(), 3u);
   EXPECT_EQ(umem_->ledger().Count().pool, kFrames);
+}
+
+TEST_F(TransmitterPacketsTest, AnEmptyPacketAtTheFramesEndDoesNotFreeTheNextFrame) {
+  const TransmitPacket victim = Held(kText);
+  TransmitPacket empty = Held("");
+  // All of it has been pulled: the data pointer is the next frame's first byte.
+  empty.data = static_cast<const char*>(empty.frame) + kFrameSize;
+  EXPECT_EQ(Transmit({empty}), 0u);
+  EXPECT_TRUE(OwnerOf(empty).is_pool());
+  EXPECT_TRUE(OwnerOf(victim).is_held());
+  EXPECT_EQ(Transmit({victim}), 1u);
+  ExpectAllFramesComeBack();
+}
+
+TEST_F(TransmitterPacketsTest, BytesInAnotherFrameAreRefused) {
+  for (const int64_t offset : {int64_t{-1}, int64_t{kFrameSize}}) {
+    TransmitPacket packet = Held(kText);
+    packet.data = static_cast<const char*>(packet.frame) + offset;
+    EXPECT_EQ(Transmit({packet}), 0u);
+    EXPECT_TRUE(OwnerOf(packet).is_pool());
+  }
+  EXPECT_EQ(counters_->drop_invalid.Get(), 2u);
 }
 
 TEST_F(TransmitterPacketsTest, TheSameFrameTwiceGoesOutOnce) {
