@@ -6,8 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 namespace afxdp {
@@ -36,6 +38,12 @@ std::string MissingCapabilities(uint64_t effective) {
     missing.push_back("CAP_BPF (to load XDP programs and their maps)");
   }
   return absl::StrJoin(missing, ", ");
+}
+
+std::string ExplainRefusal(int error) {
+  if (error != EPERM && error != EACCES) return "";
+  const std::string missing = MissingCapabilities(EffectiveCapabilities());
+  return missing.empty() ? "" : absl::StrCat("; missing ", missing);
 }
 
 uint64_t MemlockLimit() {

@@ -18,6 +18,10 @@ uint64_t EffectiveCapabilities();
 // (kernel: bpf_capable() in include/linux/capability.h).
 std::string MissingCapabilities(uint64_t effective);
 
+// "; missing CAP_…" when `error` is a refusal (EPERM, EACCES) and capabilities are missing, to be
+// put behind an error's text; else empty.
+std::string ExplainRefusal(int error);
+
 // How much memory may be locked, in bytes: RLIM_INFINITY when CAP_IPC_LOCK lifts the limit
 // (kernel: xdp_umem_account_pages() in net/xdp/xdp_umem.c).
 uint64_t MemlockLimit();

@@ -19,11 +19,10 @@ namespace {
 
 // What usually lies behind an errno value here, for people; empty when there is nothing to add.
 std::string Hint(int error, XdpHook hook) {
-  const std::string missing = MissingCapabilities(EffectiveCapabilities());
   switch (error) {
     case EPERM:
     case EACCES:
-      return missing.empty() ? "" : absl::StrCat("; missing ", missing);
+      return ExplainRefusal(error);
     case EOPNOTSUPP:
       return hook == XdpHook::kNative ? "; the driver has no native XDP, xdp-mode=generic works"
                                       : "";

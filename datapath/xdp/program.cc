@@ -20,12 +20,8 @@ namespace afxdp {
 namespace {
 
 absl::Status Explain(int error, const std::string& operation) {
-  std::string text = absl::StrCat(operation, ": ", DescribeErrno(error));
-  const std::string missing = MissingCapabilities(EffectiveCapabilities());
-  if ((error == EPERM || error == EACCES) && !missing.empty()) {
-    absl::StrAppend(&text, "; missing ", missing);
-  }
-  return ErrorWithErrno(error, text);
+  return ErrorWithErrno(error,
+                        absl::StrCat(operation, ": ", DescribeErrno(error), ExplainRefusal(error)));
 }
 
 __attribute__((format(printf, 2, 0))) int PrintToLog(libbpf_print_level, const char* format,

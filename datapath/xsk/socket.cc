@@ -24,11 +24,7 @@ constexpr int kSendBuffer = 16 << 20;
 
 // EPERM and the memlock errors in words; `error` otherwise.
 absl::Status Explain(int error, const std::string& operation, uint64_t locked_bytes) {
-  const std::string missing = MissingCapabilities(EffectiveCapabilities());
-  std::string text = absl::StrCat(operation, ": ", DescribeErrno(error));
-  if ((error == EPERM || error == EACCES) && !missing.empty()) {
-    absl::StrAppend(&text, "; missing ", missing);
-  }
+  std::string text = absl::StrCat(operation, ": ", DescribeErrno(error), ExplainRefusal(error));
   const uint64_t limit = MemlockLimit();
   if ((error == ENOBUFS || error == ENOMEM || error == EPERM) && limit < RLIM_INFINITY &&
       locked_bytes > 0) {

@@ -3,6 +3,7 @@
 // Whether a queue is free: both ways of asking, before, while and after a socket holds it.
 #include "datapath/xsk/queue_probe.h"
 
+#include <cerrno>
 #include <memory>
 
 #include "tests/netns/foreign_socket.h"
@@ -86,6 +87,24 @@ TEST_F(QueueProbeTest, WorksInANamespaceWhoseLoopbackIsDown) {
   EXPECT_TRUE(WaitFor([&] { return QueueIsFree(first_); }));
   const ForeignSocket holder(first_);
   EXPECT_FALSE(QueueIsFree(first_));
+}
+
+TEST_F(QueueProbeTest, AskingWhetherItIsKnownToBeHeldNeverHoldsIt) {
+  const bool shows = NetlinkShows();
+  for (int i = 0; i < 50; ++i) EXPECT_FALSE(QueueIsKnownHeld(second_));
+  const ForeignSocket holder(second_);
+  EXPECT_EQ(QueueIsKnownHeld(second_), shows);
+  EXPECT_FALSE(QueueIsKnownHeld({.ifindex = 99999, .queue = 0}));
+  // No queue of a device that is down is listed.
+  Command("ip link set p0 down");
+  EXPECT_FALSE(QueueIsKnownHeld(second_));
+}
+
+TEST_F(QueueProbeTest, AVethsDriverHasNoZeroCopy) {
+  const auto able = DriverHasZeroCopy(IfIndex("p0"));
+  if (!able.ok()) GTEST_SKIP() << "this kernel does not list XDP features: " << able.status();
+  EXPECT_FALSE(*able);
+  EXPECT_THAT(DriverHasZeroCopy(99999), FailsWith(ENODEV, ::testing::_));
 }
 
 TEST_F(QueueProbeTest, CountsTheDevicesQueues) {

@@ -103,6 +103,16 @@ TEST_F(TransmitterRingsTest, ForeignCompletionsAreCountedAndChangeNothing) {
   EXPECT_TRUE(OwnerOf(packet).is_pool());
 }
 
+TEST_F(TransmitterRingsTest, IsBusyWhileFramesAreOut) {
+  EXPECT_FALSE(transmitter_->busy());
+  Transmit({Held(kText)});
+  EXPECT_TRUE(transmitter_->busy());
+  xsk_->Send();
+  EXPECT_TRUE(transmitter_->busy()) << "sent, but not taken back";
+  transmitter_->Poll();
+  EXPECT_FALSE(transmitter_->busy());
+}
+
 TEST_F(TransmitterRingsTest, KicksOncePerBatch) {
   Transmit(std::vector<TransmitPacket>(32, Foreign(kText)));
   EXPECT_EQ(xsk_->CountKicks(), 1);
