@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Queue>> Queue::Open(Umem* umem, Admission* admiss
                                                    Quarantine* quarantine,
                                                    const QueueConfig& config,
                                                    const std::atomic<bool>* link_up,
-                                                   std::shared_ptr<QueueCounters> counters,
+                                                   const std::shared_ptr<QueueCounters>& counters,
                                                    absl::Time deadline) {
   absl::StatusOr<FramePromise> promise = admission->Promise(config.FramesNeeded(), deadline);
   if (!promise.ok()) return promise.status();

@@ -46,7 +46,7 @@ class Queue {
                                                      Quarantine* quarantine,
                                                      const QueueConfig& config,
                                                      const std::atomic<bool>* link_up,
-                                                     std::shared_ptr<QueueCounters> counters,
+                                                     const std::shared_ptr<QueueCounters>& counters,
                                                      absl::Time deadline);
   ~Queue();
 

@@ -38,9 +38,8 @@ struct TransmitPacket {
 // A packet that is sent from the frame that its bytes lie in.
 inline TransmitPacket SendInPlace(const void* data, uint32_t length) {
   // The region starts on a page, so a frame's first byte is a multiple of its size.
-  const auto address = reinterpret_cast<uintptr_t>(data);
-  return {data, reinterpret_cast<const void*>(address & ~uintptr_t{kFrameSize - 1}), length,
-          TransmitKind::kInPlace};
+  const auto offset = reinterpret_cast<uintptr_t>(data) & (kFrameSize - 1);
+  return {data, static_cast<const char*>(data) - offset, length, TransmitKind::kInPlace};
 }
 
 // A packet that is copied into a frame.
