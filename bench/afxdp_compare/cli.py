@@ -64,9 +64,11 @@ def _environment(both):
 
 def _compare_speed(both, settings, options):
     rows, details = speed.compare(both, settings, options.rounds, options.retries)
-    doubtful = sum(bool(entry["doubts"]) for entry in details)
+    counted = [entry for entry in details if entry["in_table"]]
+    doubtful = sum(bool(entry["doubts"]) for entry in counted)
     print(f"\n{comparison_table(rows)}\n\nMedian (lowest..highest) of {options.rounds} rounds. "
-          f"Doubtful: {doubtful} of {len(details)} measurements.")
+          f"Doubtful: {doubtful} of {len(counted)} measurements; "
+          f"{len(details) - len(counted)} more were replaced.")
     return {"rows": [row.to_json() for row in rows], "details": details}
 
 

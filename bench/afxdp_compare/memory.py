@@ -40,7 +40,7 @@ def measure(build, settings, ports) -> Memory:
         daemon=_resident(status),
         daemon_added=_resident(status) - _resident(status_before),
         locked=status["VmLck"],
-        kernel_added=sum(moved.get(name, 0) for name in KERNEL_FIELDS),
+        kernel_added=_kernel(moved),
         available_added=-moved.get("MemAvailable", 0),
         details=moved)
 
@@ -70,13 +70,17 @@ def _resident(status):
     return status["VmRSS"] + status.get("HugetlbPages", 0)
 
 
+def _kernel(info):
+    return sum(info.get(name, 0) for name in KERNEL_FIELDS)
+
+
 def _read(pid):
     return (parse_kib(pathlib.Path("/proc/meminfo").read_text()),
             parse_kib(pathlib.Path(f"/proc/{pid}/status").read_text()))
 
 
 def _settled(pid):
-    """Reads both once nothing big moves any more."""
+    """Reads both once what belongs to the ports does not move any more."""
     last = []
 
     def still():
@@ -84,7 +88,7 @@ def _settled(pid):
         if len(last) < 4:
             return None
         then, now = last[-4], last[-1]
-        calm = (abs(then[0]["MemFree"] - now[0]["MemFree"]) < 1024
+        calm = (abs(_kernel(then[0]) - _kernel(now[0])) < 2048
                 and _resident(then[1]) == _resident(now[1]))
         return now if calm else None
 

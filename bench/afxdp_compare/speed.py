@@ -46,25 +46,29 @@ def compare(both, settings, rounds, retries):
         # Whoever comes first in one round is second in the next.
         order = both if number % 2 else both[::-1]
         for kind in kinds:
-            for label, result in _measure_pair(kind, order, settings, number, retries).items():
+            attempts = _measure_pair(kind, order, settings, number, retries)
+            for label, result in attempts[-1].items():
                 kind.add(label, result)
-                details.append({"round": number, "build": label, "what": kind.name,
-                                **dataclasses.asdict(result)})
+            details += [{"round": number, "build": label, "what": kind.name, "attempt": attempt,
+                         "in_table": attempt == len(attempts), **dataclasses.asdict(result)}
+                        for attempt, results in enumerate(attempts, 1)
+                        for label, result in results.items()]
     return [row for kind in kinds for row, _ in kind.rows.values()], details
 
 
 def _measure_pair(kind, order, settings, number, retries):
     """Measures both builds, one after the other; again if there is doubt about either.
 
-    The doubts never depend on how fast a build was against the other, so repeating favours none.
+    Returns all attempts, of which the last counts.  A repetition replaces both builds' figures.  It
+    is not quite blind to them: a fast switch is the likelier to be found idle.
     """
-    for left in range(retries, -1, -1):
+    attempts = []
+    while True:
         results = {build.label: _measure(kind, build, settings, number) for build in order}
-        if not any(result.doubts for result in results.values()):
-            break
-        if left:
-            print("  both are measured again", flush=True)
-    return results
+        attempts.append(results)
+        if len(attempts) > retries or not any(result.doubts for result in results.values()):
+            return attempts
+        print("  both are measured again", flush=True)
 
 
 def _measure(kind, build, settings, number):
